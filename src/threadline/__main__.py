@@ -1,0 +1,10 @@
+"""`python -m threadline`: the command line."""
+
+from __future__ import annotations
+
+from threadline.cli import main
+
+__all__: list[str] = []
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""`Group`: messages that stay or go together, because a tool call and its results must not be parted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from threadline.messages.message import Message
+from threadline.messages.parts import ToolCallPart
+
+__all__ = ["DEAD_AFTER", "Group", "GroupState", "Grouper", "group_messages"]
+
+GroupState: TypeAlias = Literal["plain", "answered", "pending", "dead", "orphan"]
+
+DEAD_AFTER = 1
+"""How many later turns (a user's or an assistant's message) make an unanswered call dead: the conversation went on without it."""
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """An indivisible run of messages.
+
+    Attributes:
+        indices: positions in the message list, ascending; messages of others may stand between them.
+        state: `plain` (no calls), `answered`, `pending` (calls wait for results), `dead` (calls that nobody will answer),
+            `orphan` (results without a call).
+        open_calls: the unanswered calls of a pending or dead group.
+    """
+
+    indices: tuple[int, ...]
+    state: GroupState
+    open_calls: tuple[ToolCallPart, ...] = ()
+
+
+class _Draft:
+    __slots__ = ("has_calls", "has_orphans", "indices", "later_turns", "open")
+
+    def __init__(self, index: int) -> None:
+        self.indices = [index]
+        self.open: dict[tuple[int, str], ToolCallPart] = {}
+        self.has_calls = False
+        self.has_orphans = False
+        self.later_turns = 0
+
+
+class Grouper:
+    """Groups messages as they arrive, in constant time each.
+
+    A result closes the nearest preceding open call with its id; an id used again opens a new group. In the Responses dialect
+    the items of one assistant turn (reasoning, messages, calls) are one group, since a reasoning item without the item that
+    follows it is refused.
+    """
+
+    def __init__(self, dead_after: int = DEAD_AFTER) -> None:
+        self._dead_after = dead_after
+        self._drafts: list[_Draft] = []
+        self._of_message: list[_Draft] = []
+        self._open: dict[str, list[tuple[_Draft, int]]] = {}
+        self._waiting: list[_Draft] = []
+        self._dying: list[_Draft] = []
+        self._last_item: tuple[Message, _Draft] | None = None
+        self._links: list[tuple[int | None, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self._of_message)
+
+    def feed(self, message: Message) -> None:
+        """Take the next message."""
+        index = len(self._of_message)
+        calls, results = message.tool_calls, message.tool_results
+        closed = [self._close(result.call_id) for result in results]
+        joined = [opened[0] for opened in closed if opened is not None]
+        self._links.append(tuple(opened and opened[1] for opened in closed))
+        if self._continues_turn(message):
+            joined.append(self._last_item[1] if self._last_item else _Draft(index))
+        draft = self._merge(joined, index) if joined else _Draft(index)
+        self._of_message.append(draft)
+        draft.has_orphans = draft.has_orphans or (bool(results) and None in closed)
+        for call in calls:
+            draft.has_calls = True
+            draft.open[index, call.id] = call
+            self._open.setdefault(call.id, []).append((draft, index))
+        if message.role == "assistant" or message.is_user_turn:
+            for waiting in self._waiting:
+                if waiting is not draft:
+                    waiting.later_turns += 1
+            self._dying += (w for w in self._waiting if w.open and w.later_turns >= self._dead_after)
+            self._waiting = [w for w in self._waiting if w.open and w.later_turns < self._dead_after]
+        if calls and draft not in self._waiting:
+            self._waiting.append(draft)
+        self._last_item = (message, draft)
+
+    def links(self, index: int) -> tuple[int | None, ...]:
+        """For each result of a message, the message whose call it answers; None for a result without a call."""
+        return self._links[index]
+
+    def dead_calls(self) -> list[tuple[int, ToolCallPart]]:
+        """The calls that have just died, each with its message; asking again does not give them a second time.
+
+        A result that comes for one later is without a call.
+        """
+        dead: list[tuple[int, ToolCallPart]] = []
+        for draft in self._dying:
+            if draft.later_turns < self._dead_after:
+                continue
+            for (index, call_id), call in sorted(draft.open.items()):
+                dead.append((index, call))
+                self._open[call_id].remove((draft, index))
+            draft.open.clear()
+        self._dying = [draft for draft in self._dying if draft.open]
+        return dead
+
+    def groups(self, indices: Iterable[int] | None = None) -> list[Group]:
+        """The groups that the messages at `indices` are in (None: all), in the order of their first message."""
+        drafts = self._of_message if indices is None else [self._of_message[index] for index in indices]
+        seen: set[int] = set()
+        out: list[Group] = []
+        for draft in drafts:
+            if id(draft) not in seen:
+                seen.add(id(draft))
+                open_calls = tuple(draft.open.values())
+                out.append(Group(indices=tuple(draft.indices), state=self._state(draft), open_calls=open_calls))
+        return out
+
+    def _continues_turn(self, message: Message) -> bool:
+        if message.dialect != "responses" or message.role != "assistant" or self._last_item is None:
+            return False
+        last, _ = self._last_item
+        return last.dialect == "responses" and last.role == "assistant"
+
+    def _close(self, call_id: str) -> tuple[_Draft, int] | None:
+        """The group and the message of the nearest preceding open call with this id, which is closed thereby."""
+        opened = self._open.get(call_id)
+        if not opened:
+            return None
+        draft, index = opened.pop()
+        del draft.open[index, call_id]
+        return draft, index
+
+    def _merge(self, drafts: Sequence[_Draft], index: int) -> _Draft:
+        target = min(drafts, key=lambda draft: draft.indices[0])
+        for draft in drafts:
+            if draft is target:
+                continue
+            for moved in draft.indices:
+                if moved not in target.indices:
+                    target.indices.append(moved)
+                    self._of_message[moved] = target
+            target.open.update(draft.open)
+            target.has_calls = target.has_calls or draft.has_calls
+            target.has_orphans = target.has_orphans or draft.has_orphans
+            for _, call_id in draft.open:
+                self._open[call_id] = [(target if d is draft else d, at) for d, at in self._open[call_id]]
+            if draft in self._waiting and target not in self._waiting:
+                self._waiting.append(target)
+        target.indices.append(index)
+        target.indices.sort()
+        return target
+
+    def _state(self, draft: _Draft) -> GroupState:
+        if draft.open:
+            return "dead" if draft.later_turns >= self._dead_after else "pending"
+        if draft.has_orphans and not draft.has_calls:
+            return "orphan"
+        return "answered" if draft.has_calls else "plain"
+
+
+def group_messages(messages: Iterable[Message], *, dead_after: int = DEAD_AFTER) -> list[Group]:
+    """All groups of a conversation, in the order of their first message. Every message is in exactly one."""
+    grouper = Grouper(dead_after)
+    for message in messages:
+        grouper.feed(message)
+    return grouper.groups()

@@ -1,0 +1,3 @@
+"""Text itself: spans of code and prose, grapheme clusters, scripts."""
+
+__all__: list[str] = []

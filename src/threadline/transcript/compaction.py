@@ -1,0 +1,200 @@
+"""One compaction under pressure: the least harm first, down to the low-water mark, and never by splitting a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from threadline.errors import ContextBudgetExceededError
+from threadline.messages.elision import Insertion
+from threadline.messages.groups import Group
+from threadline.messages.message import Message
+from threadline.transcript.arrival import ResultState, holds_results
+from threadline.transcript.ledger import Ledger, Rendering
+from threadline.transcript.summary import is_summary, summarise
+from threadline.transcript.supersede import stale_results
+
+__all__ = ["relieve", "required_groups"]
+
+_CLEARED_TOKENS = 24
+"""About what a cleared result still costs, frame included; only to guess how many steps are needed."""
+
+_Step: TypeAlias = tuple[Literal["superseded", "pressed", "cleared", "dropped"], tuple[int, ...]]
+
+
+def relieve(ledger: Ledger, max_input_tokens: int) -> None:
+    """Bring what is shown below the budget, at best down to the low-water mark.
+
+    Steps, each from the oldest message on: clear stale results; cut long results down; clear results; leave whole groups
+    to the summary. Then the same for the newest messages, as far as the budget demands. Nothing changes when it fails.
+
+    Raises:
+        ContextBudgetExceededError: what is required does not fit; lists it by size.
+    """
+    policy = ledger.policy
+    _Relief(ledger, max_input_tokens).run(
+        low=int(max_input_tokens * policy.low_water), high=int(max_input_tokens * (1 - policy.min_gain))
+    )
+
+
+class _Relief:
+    def __init__(self, ledger: Ledger, max_input_tokens: int) -> None:
+        self._ledger = ledger
+        self._budget = max_input_tokens
+        self._states: dict[int, ResultState] = dict(ledger.states)
+        self._dropped: set[int] = set()
+        self._guess = dict(ledger.costs)
+        policy = ledger.policy
+        self._summary_cap = min(policy.max_summary_tokens, int(policy.summary_share * max_input_tokens))
+        groups = ledger.grouper.groups(ledger.shown)
+        required = required_groups(groups, ledger)
+        self._free = [group for group in groups if group not in required]
+        self._required = [index for group in required for index in group.indices]
+        self._recent = self._recent_start()
+        self._last_results = groups[-1].indices if groups else ()
+
+    def run(self, low: int, high: int) -> None:
+        for steps, goal, enough in (
+            (self._steps(newest=False), low, low),
+            (self._steps(newest=True), high, self._budget),
+        ):
+            rendering = self._take(steps, goal)
+            if rendering is not None and self._total(rendering) <= enough:
+                return self._finish(rendering)
+            if enough is low and rendering is not None and self._total(rendering) <= high:
+                return self._finish(rendering)
+        raise self._impossible()
+
+    def _take(self, steps: Iterator[_Step], goal: int) -> Rendering | None:
+        """Take steps until the goal is met or none are left; what is gained is guessed, then measured."""
+        rendering = self._render()
+        patience = 1.0
+        while (over := self._total(rendering) - goal) > 0:
+            wanted, gained = over * patience, 0
+            for step in steps:
+                gained += self._apply(step)
+                if gained >= wanted:
+                    break
+            if not gained:
+                break
+            rendering = self._render()
+            self._guess.update(rendering.costs)
+            patience *= 1.5  # copies of what was dropped show up again: guesses run low
+        return rendering
+
+    def _steps(self, *, newest: bool) -> Iterator[_Step]:
+        ledger = self._ledger
+        policy = ledger.policy
+        groups = [group for group in self._free if (group.indices[-1] >= self._recent) == newest]
+        results = [
+            index for group in groups for index in group.indices if holds_results(ledger.messages[index])
+        ]
+        if newest:  # the results just given are cut down, not cleared
+            results += [i for i in self._last_results if holds_results(ledger.messages[i]) and i not in results]
+        if policy.supersede and not newest:
+            shown = [(index, ledger.messages[index]) for index in ledger.shown]
+            stale = stale_results(shown, policy)
+            yield from (("superseded", (index,)) for index in results if index in stale)
+        yield from (("pressed", (index,)) for index in results)
+        yield from (("cleared", (index,)) for index in results if index not in self._last_results)
+        yield from (("dropped", group.indices) for group in groups if group.indices != self._last_results)
+
+    def _apply(self, step: _Step) -> int:
+        kind, indices = step
+        gained = 0
+        for index in indices:
+            cost = self._guess[index]
+            if kind == "dropped":
+                self._dropped.add(index)
+                gained += cost
+                continue
+            if self._states.get(index) in ("cleared", "superseded"):
+                continue
+            left = self._ledger.policy.pressed_tokens if kind == "pressed" else _CLEARED_TOKENS
+            if cost <= left:
+                continue
+            self._states[index] = kind
+            self._guess[index] = left
+            gained += cost - left
+        return gained
+
+    def _render(self) -> Rendering:
+        staying = [index for index in self._ledger.shown if index not in self._dropped]
+        latest = self._ledger.policy.keep == "latest"
+        return self._ledger.render(staying, states=self._states, keep_latest=latest)
+
+    def _total(self, rendering: Rendering) -> int:
+        """With the most that the summary may cost."""
+        old = self._ledger.summary
+        if self._dropped:
+            reserve = min(self._summary_cap, self._replaced())
+            return self._ledger.total_of(rendering, self._dropped, None) + reserve
+        return self._ledger.total_of(rendering, self._dropped, old)
+
+    def _replaced(self) -> int:
+        old = self._ledger.summary
+        return sum(self._ledger.costs[index] for index in self._dropped) + (old[1] if old else 0)
+
+    def _finish(self, rendering: Rendering) -> None:
+        ledger = self._ledger
+        summary = ledger.summary
+        if self._dropped:
+            places = sorted(self._dropped)
+            left_out = [ledger.messages[index] for index in places]
+            before = places[0]
+            if summary is not None:
+                left_out.insert(0, summary[0].message)
+                before = min(before, summary[0].before)
+            message = summarise(
+                left_out,
+                max_tokens=min(self._summary_cap, self._replaced()),
+                measure=ledger.measure,
+                dialect=left_out[0].dialect,
+                write=ledger.policy.summarise,
+            )
+            summary = (Insertion(before=before, message=message, label="summary"), ledger.measure.message(message))
+        if ledger.total_of(rendering, self._dropped, summary) > self._budget:
+            raise self._impossible()
+        ledger.commit(self._dropped, rendering, self._states, summary)
+
+    def _recent_start(self) -> int:
+        """Where the newest messages begin that are touched last."""
+        room = int(self._ledger.policy.recent_share * self._budget)
+        for index in reversed(self._ledger.shown):
+            room -= self._guess[index]
+            if room < 0:
+                return index + 1
+        return 0
+
+    def _impossible(self) -> ContextBudgetExceededError:
+        ledger = self._ledger
+        parts = [(f"message {index} ({ledger.messages[index].role})", ledger.costs[index]) for index in self._required]
+        if ledger.fixed:
+            parts.append(("system, tools and overhead", ledger.fixed))
+        parts.sort(key=lambda part: (-part[1], part[0]))
+        return ContextBudgetExceededError(
+            required=sum(tokens for _, tokens in parts), max_input_tokens=self._budget, parts=tuple(parts)
+        )
+
+
+def required_groups(groups: list[Group], ledger: Ledger) -> list[Group]:
+    """Groups that stay word for word: instructions, pinned messages, the last user turn, pending calls, the newest group."""
+    policy, messages = ledger.policy, ledger.messages
+    last_turn = next((i for i in reversed(ledger.shown) if messages[i].is_user_turn and not is_summary(messages[i])), -1)
+
+    def is_required(group: Group) -> bool:
+        return (
+            group.state == "pending"
+            or group is groups[-1]
+            or last_turn in group.indices
+            or any(_is_kept(messages[index]) for index in group.indices)
+        )
+
+    def _is_kept(message: Message) -> bool:
+        if message.role in ("system", "developer"):
+            return True
+        if policy.pinned is not None and policy.pinned(message):
+            return True
+        return any(result.name in policy.pinned_tools for result in message.tool_results)
+
+    return [group for group in groups if is_required(group)]

@@ -1,0 +1,201 @@
+"""Finding text that stands before, exactly, at any offset: the index behind deduplication."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable
+
+from msgspec import Struct
+
+from threadline.transcript.markers import holds_marker
+from threadline.transcript.pieces import Pieces, split_pieces
+
+__all__ = ["Copy", "Repeat", "RepeatIndex"]
+
+_ANCHOR_CHARS = 16
+"""A repeated piece starts a match only from this length on: shorter ones repeat by chance (`}`, blank lines)."""
+
+_MIN_SOLID_CHARS = 38
+"""Characters of a run that are not white space; below it a marker costs as much as the text (measured on code)."""
+
+_HIDDEN = -1
+
+
+class Copy(Struct, frozen=True, kw_only=True, gc=False):
+    """An earlier span in the text that was added under `place`; `shift` is to be added to its line numbers."""
+
+    place: Hashable
+    start: int
+    end: int
+    shift: int = 0
+
+
+class Repeat(Struct, frozen=True, kw_only=True, gc=False):
+    """A span of a text that equals earlier spans, one after the other (`copies`).
+
+    `lines` counts its whole lines, 0 for fragments; `numbers` are the first and last line number it carries itself.
+    """
+
+    start: int
+    end: int
+    copies: tuple[Copy, ...]
+    lines: int
+    numbers: tuple[int, int] | None = None
+
+
+class RepeatIndex:
+    """All visible text of one scope (a role, as a rule), and a search for what comes again.
+
+    Cost is linear in the text fed, whatever the size of the index. Text found to repeat is not indexed: no copy is itself
+    a repeat.
+
+    Args:
+        min_chars: shortest repeat worth finding, in code points.
+    """
+
+    def __init__(self, min_chars: int) -> None:
+        self._min_chars = min_chars
+        self._first: dict[str, int] = {}
+        self._ids: list[int] = []
+        self._bases: list[int] = []
+        self._texts: list[tuple[Hashable, Pieces]] = []
+
+    def __len__(self) -> int:
+        """How many texts are indexed."""
+        return len(self._texts)
+
+    def feed(self, place: Hashable, text: str) -> tuple[list[Repeat], bool]:
+        """Index a text and return its repeats, in order, not overlapping; it may refer to itself.
+
+        The flag says whether what stays of it surely holds no further repeat, once markers stand between its pieces (a
+        numbered text may look unnumbered afterwards).
+        """
+        pieces = split_pieces(text)
+        keys = pieces.keys
+        base = len(self._ids)
+        known = len(self._first)
+        row = list(map(self._first.setdefault, keys, range(base, base + len(keys))))
+        is_new = len(self._first) - known == len(keys)
+        self._bases.append(base)
+        self._texts.append((place, pieces))
+        self._ids += row
+        self._ids.append(_HIDDEN)  # no run crosses the end of a text
+        repeats = [] if is_new else self._match(pieces, row, base)
+        pieces.keys = []
+        return repeats, pieces.numbers is None
+
+    def withdraw(self) -> None:
+        """Take the text fed last out of the index again."""
+        base = self._bases.pop()
+        _, pieces = self._texts.pop()
+        del self._ids[base:]
+        for key in split_pieces(pieces.text).keys:
+            if self._first.get(key, -1) >= base:
+                del self._first[key]
+
+    def _match(self, pieces: Pieces, row: list[int], base: int) -> list[Repeat]:
+        keys = pieces.keys
+        ids = self._ids
+        marked = holds_marker(pieces.text)
+        repeats: list[Repeat] = []
+        floor = reached = 0
+        for at, source in enumerate(row):
+            if source == base + at or at < reached or len(keys[at]) < _ANCHOR_CHARS:
+                continue
+            length = self._run(row, at, source, base)
+            back = 0
+            while at - back > floor and source > back and ids[source - back - 1] == row[at - back - 1]:
+                back += 1
+            if marked:
+                first = next((n for n in range(at, at - back - 1, -1) if holds_marker(keys[n])), at - back - 1) + 1
+                last = next((n for n in range(at, at + length) if holds_marker(keys[n])), at + length)
+            else:
+                first, last = at - back, at + length
+            reached = at + length
+            if last - first < 4 and sum(map(len, keys[first:last])) + 4 < self._min_chars:
+                continue
+            repeat = self._repeat(pieces, first, last, source + first - at)
+            if repeat is not None:
+                repeats.append(repeat)
+                floor = reached
+                ids[base + first : base + last] = [_HIDDEN] * (last - first)
+        return _joined(repeats, pieces.text)
+
+    def _run(self, row: list[int], at: int, source: int, base: int) -> int:
+        """How many pieces from `at` on equal those from `source` on; looks ahead in doubling steps, stops at its own start."""
+        limit = min(len(row) - at, base + at - source)
+        ids = self._ids
+        length = step = 1
+        while length < limit:
+            step = min(2 * step, limit - length)
+            if ids[source + length : source + length + step] == row[at + length : at + length + step]:
+                length += step
+                continue
+            while ids[source + length] == row[at + length]:
+                length += 1
+            break
+        return length
+
+    def _repeat(self, pieces: Pieces, first: int, last: int, source: int) -> Repeat | None:
+        owner = bisect_right(self._bases, source) - 1
+        place, earlier = self._texts[owner]
+        source -= self._bases[owner]
+        shift = 0
+        if pieces.numbers is not None or earlier.numbers is not None:
+            shift, length = _common_shift(earlier.numbers, source, pieces.numbers, first, last - first)
+            last = first + length
+        start, end = pieces.starts[first], pieces.end(last - 1)
+        if end - start < self._min_chars:
+            return None
+        copy = Copy(place=place, start=earlier.starts[source], end=earlier.end(source + last - first - 1), shift=shift)
+        span = pieces.text[start:end]
+        if not shift and span != earlier.text[copy.start : copy.end]:
+            return None  # same pieces, other separators: not the same text
+        if len("".join(span.split())) < _MIN_SOLID_CHARS:
+            return None
+        numbers = [n for n in pieces.numbers[first:last] if n is not None] if pieces.numbers else []
+        return Repeat(
+            start=start,
+            end=end,
+            copies=(copy,),
+            lines=span.count("\n") + 1 if pieces.is_line(first) else 0,
+            numbers=(numbers[0], numbers[-1]) if numbers else None,
+        )
+
+
+def _joined(repeats: list[Repeat], text: str) -> list[Repeat]:
+    """Repeats that follow one another without anything visible between them become one."""
+    out: list[Repeat] = []
+    for repeat in repeats:
+        gap = repeat.start - out[-1].end if out else 2
+        if gap == 0 or (gap == 1 and text[repeat.start - 1] == "\n"):
+            last = out.pop()
+            numbers = last.numbers and repeat.numbers and (last.numbers[0], repeat.numbers[1])
+            lines = last.lines + repeat.lines if gap else max(last.lines, repeat.lines)
+            out.append(
+                Repeat(
+                    start=last.start, end=repeat.end, copies=last.copies + repeat.copies, lines=lines, numbers=numbers
+                )
+            )
+        else:
+            out.append(repeat)
+    return out
+
+
+def _common_shift(
+    earlier: list[int | None] | None, at: int, later: list[int | None] | None, first: int, length: int
+) -> tuple[int, int]:
+    """The shift of line numbers that holds from the first piece on, and for how many pieces it does."""
+    if earlier is None or later is None:
+        return 0, length  # the text comparison decides
+    shift: int | None = None
+    for step in range(length):
+        old, new = earlier[at + step], later[first + step]
+        if old is None or new is None:
+            if old is not new:
+                return shift or 0, max(step, 1)
+        elif shift is None:
+            shift = new - old
+        elif new - old != shift:
+            return shift, step
+    return shift or 0, length

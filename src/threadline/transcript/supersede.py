@@ -1,0 +1,98 @@
+"""Results that a later one made stale: the same call made again, or a later view of the same lines of a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from threadline.messages.message import Message
+from threadline.messages.parts import TextPart, ToolCallPart, ToolResultPart
+from threadline.transcript.policy import FitPolicy
+
+__all__ = ["stale_results"]
+
+_PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "target_file", "absolute_path")
+_FILE_HEADER = re.compile(r"\[File: (?P<path>.+?) \(\d+ lines total\)\]")
+"""How SWE-agent's tools head a view of a file."""
+_NUMBERED_LINE = re.compile(r"^[ 0]*(\d+)[:|\t\u2192]", re.MULTILINE)
+_HEAD_CHARS = 4000
+_EVERYTHING = (0, 1 << 62)
+
+
+def stale_results(messages: Sequence[tuple[int, Message]], policy: FitPolicy) -> set[int]:
+    """Places of the messages all of whose results are stale. `messages` come with their places, oldest first."""
+    calls: dict[str, ToolCallPart] = {}
+    seen: list[tuple[int, list[tuple[str, tuple[int, int]] | None]]] = []
+    for place, message in messages:
+        for call in message.tool_calls:
+            calls[call.id] = call
+        views = list(_views(message, calls, policy))
+        if views:
+            seen.append((place, views))
+    later: dict[str, list[tuple[int, int]]] = {}
+    stale: set[int] = set()
+    for place, views in reversed(seen):
+        if all(view is not None and _covered(view[1], later.get(view[0], ())) for view in views):
+            stale.add(place)
+        for view in views:
+            if view is not None:
+                later.setdefault(view[0], []).append(view[1])
+    return stale
+
+
+def _covered(lines: tuple[int, int], later: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= lines[0] and lines[1] <= end for start, end in later)
+
+
+def _views(
+    message: Message, calls: Mapping[str, ToolCallPart], policy: FitPolicy
+) -> Iterator[tuple[str, tuple[int, int]] | None]:
+    """For each result: what it is a view of, and which lines of that; None when nothing can make it stale."""
+    if message.origin == "observation":
+        text = "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
+        yield _file_view(text, None, whole=False)
+    for result in message.tool_results:
+        text = "\n".join(part.text for part in result.parts if isinstance(part, TextPart))
+        call = calls.get(result.call_id)
+        arguments = _arguments(call) if call is not None else None
+        reads = call is not None and call.name.lower() in policy.read_tools
+        view = _file_view(text, _path(arguments) if reads else None, whole=_names_only_a_file(arguments))
+        if view is None and call is not None:
+            canonical = json.dumps(arguments, sort_keys=True) if arguments is not None else call.arguments
+            view = (f"call {call.name} {canonical}", _EVERYTHING)
+        yield view
+
+
+def _arguments(call: ToolCallPart) -> Any:
+    try:
+        return json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _path(arguments: Any) -> str | None:
+    if not isinstance(arguments, dict):
+        return None
+    found = cast("dict[str, Any]", arguments)
+    return next((found[key] for key in _PATH_KEYS if isinstance(found.get(key), str)), None)
+
+
+def _names_only_a_file(arguments: Any) -> bool:
+    return isinstance(arguments, dict) and len(cast("dict[str, Any]", arguments)) == 1
+
+
+def _file_view(text: str, path: str | None, *, whole: bool) -> tuple[str, tuple[int, int]] | None:
+    header = _FILE_HEADER.search(text, 0, _HEAD_CHARS)
+    if header is not None:
+        path = header["path"]
+    if path is None:
+        return None
+    first = _NUMBERED_LINE.search(text)
+    if first is None:
+        return (f"file {path}", _EVERYTHING) if whole else None
+    last = first
+    for last in _NUMBERED_LINE.finditer(text, max(first.start(), len(text) - _HEAD_CHARS)):
+        pass
+    return f"file {path}", (int(first[1]), int(last[1]))

@@ -1,0 +1,27 @@
+"""Hypothesis profiles and the places that many tests need."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# `default` explores at random and keeps what it found; `ci` draws the same examples every time, so that a red run is
+# about the change; `fuzz` is what `make fuzz` asks for.
+settings.register_profile("default", max_examples=60, deadline=None)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None, print_blob=True)
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("default"),
+    max_examples=100_000,
+    suppress_health_check=(HealthCheck.too_slow,),
+)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the checkout."""
+    return Path(__file__).parents[1]
