@@ -45,6 +45,11 @@ def stored(decisions: Any) -> Any:
     return type(decisions).from_builtins(json_copy(decisions.to_builtins()))
 
 
+def reported(repaired: Any) -> Any:
+    """What a repair says it did."""
+    return repaired.repairs
+
+
 def fit_or_floor(conversation: Any, budget: int, dialect: Dialect) -> Any:
     """A fit, or None when the budget is impossible; the error then has to be an honest one."""
     try:

@@ -18,6 +18,7 @@ from .conversations import (
     inserted,
     is_tail,
     json_copy,
+    reported,
     s,
     stored,
     t,
@@ -57,7 +58,7 @@ def test_orphan_results_are_dropped_or_become_text_and_both_come_back(orphans: A
     assert not loose_ends(result.messages, "openai")
     assert (P in text_of(result.messages)) is (orphans == "text")
     assert threadline.restore(json_copy(result.messages), stored(result.decisions)) == messages
-    assert result.report
+    assert reported(result)
 
 
 @every_dialect

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
-from threadline.messages.elision import Elision, Source
+from threadline.messages.elision import Elision
 from threadline.messages.fate import Fate
 from threadline.messages.message import Message
 from threadline.messages.parts import Path, TextPart, ToolResultPart
-from threadline.transcript.cuts import Cut, compose, span_in_original, splice
-from threadline.transcript.markers import Marker, cleared_marker, reference_marker
+from threadline.messages.wire import get_at
+from threadline.transcript.cuts import Cut, compose, splice
+from threadline.transcript.dedupe import Deduper, TextMeasure
+from threadline.transcript.markers import cleared_marker
 from threadline.transcript.policy import FitPolicy
 from threadline.transcript.prune import prune_cuts
-from threadline.transcript.repeats import Repeat, RepeatIndex
 from threadline.transcript.summary import is_summary
 from threadline.transcript.tables import table_cuts
 
-__all__ = ["Arrivals", "ResultState", "TextMeasure", "holds_results"]
+__all__ = ["Arrivals", "ResultState", "holds_results"]
 
 ResultState: TypeAlias = Literal["whole", "pressed", "cleared", "superseded"]
 """How much of a message's tool results is shown."""
-
-_MIN_TOKENS_SAVED = 4
-"""A repeat must save this much: joining text at both ends of a marker may cost a token or two."""
-
-_SURELY_WORTH_CHARS = 2000
-
-
-class TextMeasure(Protocol):
-    """The one token measure, as far as texts go."""
-
-    def texts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text."""
-        ...
-
 
 def holds_results(message: Message) -> bool:
     """True when the message shows what a tool gave back, in whatever role."""
@@ -50,26 +37,14 @@ class Arrivals:
         cap: most tokens of one tool result; None for no cap.
 
     Attributes:
-        below: True while messages are admitted from the last to the first, so that copies that stay come later.
+        deduper: what is visible so far.
     """
 
     def __init__(self, policy: FitPolicy, measure: TextMeasure | None, cap: int | None = None) -> None:
         self._policy = policy
         self._measure = measure
         self._cap = cap
-        self.below = False
-        self._indexes: dict[str, RepeatIndex] = {}
-        self._earlier_cuts: dict[tuple[int, Path], list[Cut]] = {}
-
-    def mark(self) -> dict[str, int]:
-        """A point to come back to with `rewind`."""
-        return {scope: len(index) for scope, index in self._indexes.items()}
-
-    def rewind(self, mark: Mapping[str, int]) -> None:
-        """Forget every message admitted since the mark."""
-        for scope, index in self._indexes.items():
-            while len(index) > mark.get(scope, 0):
-                index.withdraw()
+        self.deduper = Deduper(policy, measure)
 
     def admit(self, index: int, message: Message, *, tokens: int, state: ResultState = "whole") -> list[Elision]:
         """What to leave out of a message.
@@ -124,9 +99,8 @@ class Arrivals:
             cuts = self._capped(text, cap)
         if policy.tables and not pinned:
             cuts = compose(cuts, table_cuts(splice(text, cuts)))
-        if policy.dedupe and scope in policy.dedupe_roles:
-            found = self._without_repeats((index, part.path), scope, text, cuts)
-            cuts = cuts if pinned else found
+        found = self.deduper.cuts(index, part.path, scope, text, cuts)
+        cuts = cuts if pinned else found
         if cuts and not splice(text, cuts).strip():
             return []  # blank text is refused by providers
         return _text_elisions(index, part, cuts)
@@ -142,69 +116,6 @@ class Arrivals:
             cuts = prune_cuts(text, max(chars, 1), self._policy.keep_lines)
             (tokens,) = self._measure.texts([splice(text, cuts)])
         return cuts
-
-    def _without_repeats(self, place: tuple[int, Path], scope: str, text: str, cuts: list[Cut]) -> list[Cut]:
-        index = self._index(scope)
-        view = splice(text, cuts)
-        while True:
-            edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0
-            fed = view.strip() if self._policy.fold == "edges" else view
-            if cuts or edge:
-                self._earlier_cuts[place] = compose(cuts, _edge_cut(edge))
-            repeats, settled = index.feed(place, fed)
-            found = self._cuts_for(repeats, fed, edge)
-            if not found or (settled and self._policy.marker == "reference"):
-                return compose(cuts, found)
-            index.withdraw()  # what is left may form new repeats: look again
-            cuts = compose(cuts, found)
-            view = splice(text, cuts)
-
-    def _index(self, scope: str) -> RepeatIndex:
-        name = "all" if self._policy.across_roles else scope
-        index = self._indexes.get(name)
-        if index is None:
-            index = self._indexes[name] = RepeatIndex(self._policy.min_chars)
-        return index
-
-    def _cuts_for(self, repeats: Sequence[Repeat], text: str, edge: int) -> list[Cut]:
-        spans = [text[repeat.start : repeat.end] for repeat in repeats]
-        markers = [
-            reference_marker(
-                Marker(text=span, lines=repeat.lines, numbers=repeat.numbers, below=self.below), self._policy.marker
-            )
-            for span, repeat in zip(spans, repeats, strict=True)
-        ]
-        worth = self._worth(spans, markers)
-        return [
-            Cut(
-                start=repeat.start + edge,
-                end=repeat.end + edge,
-                replacement=marker,
-                fate=Fate.DEDUPLICATED,
-                sources=tuple(self._source(copy) for copy in repeat.copies),
-            )
-            for repeat, marker, is_worth in zip(repeats, markers, worth, strict=True)
-            if is_worth
-        ]
-
-    def _worth(self, spans: Sequence[str], markers: Sequence[str]) -> list[bool]:
-        shorter = [len(marker) < len(span) for span, marker in zip(spans, markers, strict=True)]
-        if self._measure is None or not spans:
-            return shorter
-        tokens = self._measure.texts([*(span[:_SURELY_WORTH_CHARS] for span in spans), *markers])
-        return [
-            ok and before - after >= _MIN_TOKENS_SAVED
-            for ok, before, after in zip(shorter, tokens, tokens[len(spans) :], strict=False)
-        ]
-
-    def _source(self, copy: Any) -> Source:
-        message, path = copy.place
-        start, end = span_in_original(self._earlier_cuts.get(copy.place, ()), copy.start, copy.end)
-        return Source(message=message, path=path, start=start, end=end, shift=copy.shift)
-
-
-def _edge_cut(edge: int) -> list[Cut]:
-    return [Cut(start=0, end=edge, replacement="", fate=Fate.KEPT)] if edge else []
 
 
 def _text_elisions(index: int, part: TextPart, cuts: Sequence[Cut]) -> list[Elision]:
@@ -241,10 +152,7 @@ def _cleared_result(index: int, message: Message, part: ToolResultPart, state: R
     for inner in part.parts:
         block = _block_path(part, inner.path)
         if inner is not texts[0] and block is not None:
-            original = message.wire
-            for step in block:
-                original = original[step]
-            elisions.append(Elision(message=index, fate=fate, path=block, original=original))
+            elisions.append(Elision(message=index, fate=fate, path=block, original=get_at(message.wire, block)))
     return elisions
 
 

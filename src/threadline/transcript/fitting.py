@@ -20,7 +20,7 @@ from threadline.transcript.ledger import Ledger
 from threadline.transcript.policy import FitPolicy
 from threadline.transcript.report import Report, report_of
 
-__all__ = ["FitResult", "Fitter", "FitterTurn", "fit"]
+__all__ = ["FitResult", "Fitter", "FitterTurn", "decide", "fit"]
 
 
 class FitResult:
@@ -121,17 +121,37 @@ def fit(
     request = decode(messages_or_body, dialect)
     if tools is not None:
         request = msgspec.structs.replace(request, tools=read_tools({"tools": list(tools)}, request.dialect))
-    policy = policy or FitPolicy()
-    measure = Measure(model) if model is not None else Measure()
-    ledger = _ledger(policy, measure, request, max_input_tokens)
-    ledger.admit(request.messages, keep_latest=policy.keep == "latest")
-    if ledger.total > max_input_tokens:
-        relieve(ledger, max_input_tokens)
+    ledger = _decided(request, policy or FitPolicy(), Measure(model), max_input_tokens)
     view = tuple(ledger.view())
     if len(view) == len(request.messages) and all(map(_same, view, request.messages)):
         view = request.messages
     before = ledger.fixed + sum(ledger.own)
     return FitResult(ledger, msgspec.structs.replace(request, messages=view), request, before)
+
+
+def decide(
+    view: Any, policy: FitPolicy | None = None, *, max_input_tokens: int, measure: Measure | None = None
+) -> Decisions:
+    """What to leave out of a conversation, as data for `messages.apply`; `fit` is this and `apply` together.
+
+    Args:
+        view: what is visible: a message list, a request body or a `Request`.
+        policy: what may be done.
+        max_input_tokens: the budget of the whole request.
+        measure: counts tokens; None counts as OpenAI's current vocabulary does.
+
+    Raises:
+        ContextBudgetExceededError: what is required does not fit.
+    """
+    return _decided(decode(view), policy or FitPolicy(), measure or Measure(), max_input_tokens).decisions()
+
+
+def _decided(request: Request, policy: FitPolicy, measure: Measure, max_input_tokens: int) -> Ledger:
+    ledger = _ledger(policy, measure, request, max_input_tokens)
+    ledger.admit(request.messages, keep_latest=policy.keep == "latest")
+    if ledger.total > max_input_tokens:
+        relieve(ledger, max_input_tokens)
+    return ledger
 
 
 def _same(one: Message, other: Message) -> bool:
@@ -175,7 +195,7 @@ class Fitter:
         self._budget = max_input_tokens
         self._frame = frame
         self._decoder = Decoder(frame.dialect) if dialect or body is not None else None
-        self._measure = Measure(model) if model is not None else Measure()
+        self._measure = Measure(model)
         self._ledger = _ledger(self._policy, self._measure, frame, max_input_tokens)
         self._view: list[Message] = []
         if frame.messages:

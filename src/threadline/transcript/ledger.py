@@ -96,7 +96,7 @@ class Ledger:
             repairs=len(self.repairs),
             repaired=len(self._repairer.repairs),
             total=self.total,
-            indexed=self._arrivals.mark(),
+            indexed=self._arrivals.deduper.mark(),
         )
 
     def rewind(self, mark: Mark) -> None:
@@ -107,7 +107,7 @@ class Ledger:
             for index in [index for index in of_message if index >= mark.messages]:
                 del of_message[index]
         self.total = mark.total
-        self._arrivals.rewind(mark.indexed)
+        self._arrivals.deduper.rewind(mark.indexed)
         self._repairer.grouper = grouper = Grouper(self.policy.dead_after)
         for start, end in pairwise([*self._batches, mark.messages]):
             for message in self.messages[start:end]:
@@ -155,7 +155,7 @@ class Ledger:
         """Show the messages at `indices` (ascending) in this order, none shown before unless `arrivals` knows of it."""
         arrivals = Arrivals(self.policy, self.measure, self.cap) if arrivals is None else arrivals
         states = self.states if states is None else states
-        arrivals.below = keep_latest
+        arrivals.deduper.below = keep_latest
         elisions: dict[int, list[Elision]] = {}
         for index in reversed(indices) if keep_latest else indices:
             found = arrivals.admit(
@@ -166,7 +166,7 @@ class Ledger:
                 found = [e for e in found if not any(e.path[: len(s.path)] == s.path for s in settled)] + settled
             if found:
                 elisions[index] = found
-        arrivals.below = False
+        arrivals.deduper.below = False
         views = {index: edited(self.messages[index], of_message) for index, of_message in elisions.items()}
         costs = {index: self.own[index] for index in indices}
         costs.update(zip(views, self.measure.messages(list(views.values())), strict=True))

@@ -1,0 +1,264 @@
+"""The commands: read, call, show. No logic."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from threadline.cli import files, record, show
+from threadline.cli.inputs import read_for_optimizing
+from threadline.errors import InvalidInputError, ThreadlineError
+from threadline.messages import check_conversation as check_shape
+from threadline.messages import convert as convert_request
+from threadline.messages import read_document
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="threadline",
+    help="Fit long conversations with language models to a token budget, and lose nothing.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class MarkerName(StrEnum):
+    """What stands where a repeat was."""
+
+    REFERENCE = "reference"
+    SILENT = "silent"
+
+
+class Keep(StrEnum):
+    """Which copy stays."""
+
+    FIRST = "first"
+    LATEST = "latest"
+
+
+class DialectName(StrEnum):
+    """Whose message format."""
+
+    PLAIN = "plain"
+    OPENAI = "openai"
+    RESPONSES = "responses"
+    ANTHROPIC = "anthropic"
+    GOOGLE = "google"
+
+
+Input = Annotated[Path, typer.Argument(metavar="INPUT", help="A conversation; - is standard input.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="Where to write it.")]
+Force = Annotated[bool, typer.Option("--force", help="Allow an output to overwrite the input.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Model = Annotated[str | None, typer.Option("--model", help="Whose tokens to count.")]
+
+
+@app.command()
+def optimize(
+    source: Input,
+    output: Output = None,
+    *,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Print the JSON; the report goes to stderr.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse input that is no message list.")] = False,
+    marker: Annotated[MarkerName, typer.Option("--marker", help="What stands where a repeat was.")] = MarkerName.REFERENCE,
+    keep: Annotated[Keep, typer.Option("--keep", help="Which copy stays.")] = Keep.FIRST,
+    min_chars: Annotated[int, typer.Option("--min-chars", help="Shortest repeat, in characters.")] = 64,
+    tables: Annotated[bool, typer.Option("--tables", help="Name the keys of uniform JSON lists once.")] = False,
+    force: Force = False,
+) -> None:
+    """Leave out what a conversation repeats, word for word."""
+    from threadline.compat.contextray import optimize_context
+
+    if stdout and output is not None:
+        raise typer.BadParameter("--stdout and --output exclude each other")
+    messages, is_text = read_for_optimizing(files.read(source), name=files.name_of(source), strict=strict)
+    target = output or _beside(source, is_text=is_text)
+    files.guard(source, [] if stdout else [target], force=force)
+    with show.progress("looking for repeats"):
+        result = _named(
+            source,
+            lambda: optimize_context(
+                messages, marker=marker.value, keep=keep.value, min_chars=min_chars, tables=tables
+            ),
+        )
+    text = result.pop("report")
+    data = json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8", "threadline.json")
+    if stdout:
+        files.write(Path("-"), [data, b"\n"])
+        show.console(stderr=True).print(text, markup=False)
+        return
+    files.write(target, [data])
+    out = show.console()
+    out.print(text, markup=False)
+    out.print(f"Written to {target}", markup=False)
+
+
+def _beside(source: Path, *, is_text: bool) -> Path:
+    if str(source) == "-":
+        return Path("stdin_optimized.json")
+    return source.with_name(f"{source.stem}_optimized{'.json' if is_text else source.suffix}")
+
+
+@app.command()
+def fit(
+    source: Input,
+    max_input_tokens: Annotated[int, typer.Option("--max-input-tokens", help="The budget.")],
+    model: Model = None,
+    output: Output = None,
+    elisions: Annotated[Path | None, typer.Option("--elisions", help="Where to keep what was left out.")] = None,
+    *,
+    tables: Annotated[bool, typer.Option("--tables", help="Name the keys of uniform JSON lists once.")] = False,
+    as_json: AsJson = False,
+    force: Force = False,
+) -> None:
+    """Make a conversation fit a token budget; `restore` gives back the very bytes."""
+    from threadline.transcript import FitPolicy
+    from threadline.transcript import fit as fit_request
+
+    files.guard(source, [output, elisions], force=force)
+    data = files.read(source)
+    name = files.name_of(source)
+    document = read_document(data, name=name)
+    with show.progress("fitting"):
+        result = _named(
+            source,
+            lambda: fit_request(
+                document.request, max_input_tokens=max_input_tokens, model=model, policy=FitPolicy(tables=tables)
+            ),
+        )
+    kept = record.dumped(record.record_of(document, data, result.elisions)) if elisions is not None else b""
+    del data
+    value = document.rebuild(result.request.messages)
+    if output is not None:
+        files.write(output, document.stream(value))
+    if elisions is not None:
+        files.write(elisions, [kept])
+    if as_json:
+        summary = msgspec.to_builtins(result.report)
+        _print_json({**summary, "value": value} if output is None else summary)
+    elif output is not None and str(output) == "-":
+        show.report(show.console(stderr=True), result.report)
+    else:
+        show.report(show.console(), result.report)
+
+
+@app.command()
+def restore(
+    source: Input,
+    elisions: Annotated[Path, typer.Option("--elisions", help="What `fit` left out.")],
+    output: Output = None,
+    *,
+    force: Force = False,
+) -> None:
+    """Give back the very bytes of a file that `fit` reduced."""
+    files.guard(source, [output], force=force)
+    kept = record.loaded(files.read(elisions), name=files.name_of(elisions))
+    data = _named(source, lambda: record.restored(files.read(source), kept, name=files.name_of(source)))
+    files.write(output or Path("-"), [data])
+
+
+@app.command()
+def count(source: Input, model: Model = None, *, as_json: AsJson = False) -> None:
+    """Count tokens: by role, by tool, by message."""
+    from threadline.tokens import Measure
+
+    document = read_document(files.read(source), name=files.name_of(source))
+    measure = Measure(model)
+    with show.progress("counting"):
+        request = document.request
+        counted = measure.request(request)
+    if not as_json:
+        show.counts(show.console(), request, counted, measure)
+        return
+    summary = msgspec.to_builtins(counted)
+    _print_json(
+        {
+            "total_tokens": summary.pop("total"),
+            "exact": measure.exact,
+            "by_role": show.by_role(request, counted.messages),
+            "by_tool": show.by_tool(request, counted.messages),
+            **summary,
+        }
+    )
+
+
+@app.command()
+def check(
+    source: Input,
+    provider: Annotated[DialectName | None, typer.Option("--provider", help="Whose rules; default its own.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what a provider would refuse in the shape of a conversation; exit code 1 if anything."""
+    document = read_document(files.read(source), name=files.name_of(source))
+    found = check_shape(document.unwrapped(), provider.value if provider is not None else None)
+    if as_json:
+        _print_json({"violations": msgspec.to_builtins(found)})
+    else:
+        show.violations(show.console(), found)
+    if found:
+        raise typer.Exit(1)
+
+
+@app.command()
+def convert(
+    source: Input,
+    to: Annotated[DialectName, typer.Option("--to", help="The dialect to write.")],
+    output: Output = None,
+    *,
+    force: Force = False,
+) -> None:
+    """Write a conversation in another provider's dialect; what cannot be carried over is told on stderr."""
+    from threadline.messages import encode
+
+    files.guard(source, [output], force=force)
+    document = read_document(files.read(source), name=files.name_of(source))
+    result = convert_request(document.unwrapped(), to.value)
+    text = json.dumps(encode(result.request), ensure_ascii=False, indent=2)
+    files.write(output or Path("-"), [text.encode("utf-8", "threadline.json"), b"\n"])
+    show.losses(show.console(stderr=True), result.losses)
+
+
+def _print_json(value: Any) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    files.write(Path("-"), [text.encode("utf-8", "threadline.json"), b"\n"])
+
+
+def _named(source: Path, run: Any) -> Any:
+    """Errors about an input say which input it is."""
+    try:
+        return run()
+    except InvalidInputError as error:
+        name = files.name_of(source)
+        if error.code == "unknown_model" or str(error).startswith(name):
+            raise
+        raise InvalidInputError(f"{name}: {error}", **error.fields) from error
+
+
+def main() -> None:
+    """Run the command line; errors are one line on stderr and exit code 1, wrong usage is exit code 2."""
+    try:
+        app()
+    except ThreadlineError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _fail("interrupted", code=130)
+
+
+def _fail(text: str, code: int = 1) -> None:
+    one_line = " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
+    print(f"threadline: {one_line}", file=sys.stderr)  # noqa: T201 - the one line an error is
+    sys.exit(code)

@@ -1,0 +1,130 @@
+"""What people see: tables of tokens, worst first; plain text when piped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+
+from threadline.messages import Loss, Request, Violation
+from threadline.tokens import Measure, RequestCount
+from threadline.transcript import Report
+from threadline.transcript.report import source_of
+
+__all__ = ["by_role", "by_tool", "console", "counts", "losses", "progress", "report", "violations"]
+
+_WORST = 10
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that colours only a terminal, and honours NO_COLOR."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, force_terminal=None if stream.isatty() else False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress(text: str) -> Iterator[None]:
+    """Shows on stderr that work goes on, when that is a terminal."""
+    out = console(stderr=True)
+    if out.is_terminal:
+        with out.status(text):
+            yield
+    else:
+        yield
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
+    return table
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "0.0 %"
+
+
+def report(out: Console, result: Report) -> None:
+    """Tokens by fate and by source."""
+    fates = _table("fate", "tokens", "share")
+    for fate, tokens in result.by_fate.items():
+        fates.add_row(fate, f"{tokens:,}", _share(tokens, result.tokens_before))
+    out.print(fates)
+    out.print()
+    sources = _table("source", "before", "after", "saved")
+    for name, tokens in list(result.by_source.items())[:_WORST]:
+        saved = _share(tokens.before - tokens.after, tokens.before) if tokens.before else ""
+        sources.add_row(name, f"{tokens.before:,}", f"{tokens.after:,}", saved)
+    out.print(sources)
+    out.print()
+    before, after = result.tokens_before, result.tokens_after
+    out.print(f"{before:,} tokens before, {after:,} after ({_share(before - after, before)} less, {result.inserted:,} inserted)")
+    if result.summarised:
+        out.print(f"{result.summarised} messages stand in the summary")
+    if result.repairs:
+        out.print(f"{len(result.repairs)} tool exchanges were put right")
+
+
+def by_role(request: Request, tokens: Sequence[int]) -> dict[str, int]:
+    """Tokens of each role, most first."""
+    totals: dict[str, int] = {}
+    for message, count in zip(request.messages, tokens, strict=True):
+        totals[message.role] = totals.get(message.role, 0) + count
+    return dict(sorted(totals.items(), key=lambda item: -item[1]))
+
+
+def by_tool(request: Request, tokens: Sequence[int]) -> dict[str, int]:
+    """Tokens of each tool's results, most first."""
+    names: dict[str, str] = {}
+    totals: dict[str, int] = {}
+    for message, count in zip(request.messages, tokens, strict=True):
+        source = source_of(message, names)
+        if source.startswith("tool"):
+            totals[source] = totals.get(source, 0) + count
+    return dict(sorted(totals.items(), key=lambda item: -item[1]))
+
+
+def counts(out: Console, request: Request, count: RequestCount, measure: Measure) -> None:
+    """Tokens by role, by tool, and of the largest messages."""
+    roles = _table("role", "tokens", "share")
+    fixed = {"system (apart)": count.system, "tools": count.tools, "response format": count.response_format}
+    for name, tokens in {**by_role(request, count.messages), **fixed, "overhead": count.overhead}.items():
+        if tokens:
+            roles.add_row(name, f"{tokens:,}", _share(tokens, count.total))
+    out.print(roles)
+    tools = _table("results of", "tokens", "share")
+    for name, tokens in list(by_tool(request, count.messages).items())[:_WORST]:
+        tools.add_row(name, f"{tokens:,}", _share(tokens, count.total))
+    if tools.row_count:
+        out.print()
+        out.print(tools)
+    largest = _table("largest messages", "tokens", "share")
+    ranked = sorted(enumerate(count.messages), key=lambda item: -item[1])
+    for index, tokens in ranked[:_WORST]:
+        largest.add_row(f"{index} ({request.messages[index].role})", f"{tokens:,}", _share(tokens, count.total))
+    out.print()
+    out.print(largest)
+    out.print()
+    how = "exact" if measure.exact else "estimated, high rather than low"
+    out.print(f"{count.total:,} tokens in {len(count.messages)} messages ({how})")
+
+
+def violations(out: Console, found: Sequence[Violation]) -> None:
+    """What a provider would refuse."""
+    table = _table("message", "rule", "reason")
+    for one in found:
+        table.add_row("-" if one.index is None else str(one.index), one.rule, one.reason)
+    if found:
+        out.print(table)
+    else:
+        out.print("nothing that the provider would refuse")
+
+
+def losses(out: Console, lost: Sequence[Loss]) -> None:
+    """What could not be carried over."""
+    for one in lost:
+        place = "request" if one.index is None else f"message {one.index}"
+        out.print(f"{place}: {one.part}: {one.reason}", markup=False)

@@ -1,0 +1,127 @@
+"""Leaving out text that stands before, word for word; the same for every caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
+
+from threadline.messages.elision import Source
+from threadline.messages.fate import Fate
+from threadline.messages.parts import Path
+from threadline.transcript.cuts import Cut, compose, span_in_original, splice
+from threadline.transcript.markers import Marker, reference_marker
+from threadline.transcript.policy import FitPolicy
+from threadline.transcript.repeats import Copy, Repeat, RepeatIndex
+
+__all__ = ["Deduper", "TextMeasure"]
+
+_MIN_TOKENS_SAVED = 4
+"""A repeat must save this much: joining text at both ends of a marker may cost a token or two."""
+
+_SURELY_WORTH_CHARS = 2000
+
+
+class TextMeasure(Protocol):
+    """The one token measure, as far as texts go."""
+
+    def texts(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text."""
+        ...
+
+
+class Deduper:
+    """Remembers what is visible and finds it again.
+
+    Args:
+        policy: whose text, how long, and what stands in its place.
+        measure: counts tokens; None trusts characters (a marker is always shorter than what it stands for).
+
+    Attributes:
+        below: True while texts are given from the last to the first, so that copies that stay come later.
+    """
+
+    def __init__(self, policy: FitPolicy, measure: TextMeasure | None = None) -> None:
+        self._policy = policy
+        self._measure = measure
+        self.below = False
+        self._indexes: dict[str, RepeatIndex] = {}
+        self._earlier_cuts: dict[tuple[int, Path], list[Cut]] = {}
+
+    def mark(self) -> dict[str, int]:
+        """A point to come back to with `rewind`."""
+        return {scope: len(index) for scope, index in self._indexes.items()}
+
+    def rewind(self, mark: Mapping[str, int]) -> None:
+        """Forget every text given since the mark."""
+        for scope, index in self._indexes.items():
+            while len(index) > mark.get(scope, 0):
+                index.withdraw()
+
+    def cuts(self, message: int, path: Path, scope: str, text: str, cuts: list[Cut]) -> list[Cut]:
+        """Cuts of a text with its repeats cut out too.
+
+        Args:
+            message, path: the place of the text; references name it.
+            scope: whose text it is; only the same scope is searched, unless the policy looks across roles.
+            text: the original.
+            cuts: those made already.
+        """
+        if not self._policy.dedupe or scope not in self._policy.dedupe_roles:
+            return cuts
+        scope = "all" if self._policy.across_roles else scope
+        index = self._indexes.get(scope)
+        if index is None:
+            index = self._indexes[scope] = RepeatIndex(self._policy.min_chars)
+        place = (message, path)
+        view = splice(text, cuts)
+        while True:
+            edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0
+            fed = view.strip() if self._policy.fold == "edges" else view
+            if cuts or edge:
+                self._earlier_cuts[place] = compose(cuts, _edge_cut(edge))
+            repeats, settled = index.feed(place, fed)
+            found = self._cuts_for(repeats, fed, edge) if repeats else []
+            if not found or (settled and self._policy.marker == "reference"):
+                return compose(cuts, found)
+            index.withdraw()  # what is left may form new repeats: look again
+            cuts = compose(cuts, found)
+            view = splice(text, cuts)
+
+    def _cuts_for(self, repeats: Sequence[Repeat], text: str, edge: int) -> list[Cut]:
+        spans = [text[repeat.start : repeat.end] for repeat in repeats]
+        markers = [
+            reference_marker(
+                Marker(text=span, lines=repeat.lines, numbers=repeat.numbers, below=self.below), self._policy.marker
+            )
+            for span, repeat in zip(spans, repeats, strict=True)
+        ]
+        return [
+            Cut(
+                start=repeat.start + edge,
+                end=repeat.end + edge,
+                replacement=marker,
+                fate=Fate.DEDUPLICATED,
+                sources=tuple(self._source(copy) for copy in repeat.copies),
+            )
+            for repeat, marker, is_worth in zip(repeats, markers, self._worth(spans, markers), strict=True)
+            if is_worth
+        ]
+
+    def _worth(self, spans: Sequence[str], markers: Sequence[str]) -> list[bool]:
+        shorter = [len(marker) < len(span) for span, marker in zip(spans, markers, strict=True)]
+        if self._measure is None:
+            return shorter
+        tokens = self._measure.texts([*(span[:_SURELY_WORTH_CHARS] for span in spans), *markers])
+        return [
+            ok and before - after >= _MIN_TOKENS_SAVED
+            for ok, before, after in zip(shorter, tokens, tokens[len(spans) :], strict=False)
+        ]
+
+    def _source(self, copy: Copy) -> Source:
+        place = cast("tuple[int, Any]", copy.place)
+        start, end = span_in_original(self._earlier_cuts.get(place, ()), copy.start, copy.end)
+        return Source(message=place[0], path=place[1], start=start, end=end, shift=copy.shift)
+
+
+def _edge_cut(edge: int) -> list[Cut]:
+    return [Cut(start=0, end=edge, replacement="", fate=Fate.KEPT)] if edge else []
