@@ -22,7 +22,6 @@ def name_of(path):
 
 PUBLIC = [path for path in sorted(SOURCE.rglob("*.py")) if not re.search(r"(^|\.)_", name_of(path))]
 MODULES = [name_of(path) for path in PUBLIC]
-PACKAGES = [name_of(path) for path in PUBLIC if path.name == "__init__.py"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -46,13 +45,6 @@ def test_every_public_function_and_class_is_listed(name):
     }
 
     assert defined - set(module.__all__) == set()
-
-
-@pytest.mark.parametrize("name", PACKAGES)
-def test_a_package_lists_its_names_in_order(name):
-    exports = import_module(name).__all__
-
-    assert list(exports) == sorted(exports)
 
 
 @pytest.mark.parametrize("name", threadline.__all__)

@@ -61,7 +61,9 @@ class UnknownModelError(InvalidInputError):
 
     def __init__(self, model: str, near: tuple[str, ...] = ()) -> None:
         hint = f"; near names: {', '.join(near)}" if near else ""
-        super().__init__(f"unknown model {model!r}{hint}; or give the window as max_input_tokens", model=model, near=near)
+        super().__init__(
+            f"unknown model {model!r}{hint}; or give the window as max_input_tokens", model=model, near=near
+        )
 
 
 class ConfigurationError(ThreadlineError):
@@ -85,7 +87,8 @@ class ContextBudgetExceededError(ThreadlineError):
         shown = ", ".join(f"{name} {tokens}" for name, tokens in parts[:5])
         more = f", and {len(parts) - 5} more" if len(parts) > 5 else ""
         super().__init__(
-            f"irreducible parts need {required} tokens, {required - max_input_tokens} over the budget of {max_input_tokens}: {shown}{more}",
+            f"what is required takes {required} tokens, {required - max_input_tokens} over the budget of "
+            f"{max_input_tokens}: {shown}{more}",
             required=required,
             max_input_tokens=max_input_tokens,
             parts=parts,

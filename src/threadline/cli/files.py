@@ -1,4 +1,4 @@
-"""Reading and writing files: `-` is a standard stream, a write is whole or not at all, input is never overwritten unasked."""
+"""Files: `-` is a standard stream, a write is whole or not at all, input is never overwritten unasked."""
 
 from __future__ import annotations
 

@@ -24,11 +24,9 @@ def read_for_optimizing(data: bytes, *, name: str, strict: bool) -> tuple[Any, b
         raise InvalidInputError(f"{name} is not UTF-8 (byte {error.start})") from error
     try:
         document = read_document(data, name=name)
-    except InvalidInputError as error:
+    except InvalidInputError:
         if strict or _is_broken_conversation(data):
             raise
-        if isinstance(error.__cause__, RecursionError):
-            return text, True
         return text, True
     messages: list[Any] = [message.wire for message in document.request.messages]
     if not messages and not is_array(document.value):
@@ -39,7 +37,7 @@ def read_for_optimizing(data: bytes, *, name: str, strict: bool) -> tuple[Any, b
 
 
 def _is_broken_conversation(data: bytes) -> bool:
-    """True for a list with messages in it: a malformed one among them is an error, not a reason to take it for prose."""
+    """True for a list with messages in it: a malformed one among them is an error, not prose."""
     try:
         value = parse_json(data.removeprefix(b"\xef\xbb\xbf"))
     except InvalidInputError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -26,7 +26,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 @contextmanager
-def progress(text: str) -> Iterator[None]:
+def progress(text: str) -> Generator[None]:
     """Shows on stderr that work goes on, when that is a terminal."""
     out = console(stderr=True)
     if out.is_terminal:
@@ -61,7 +61,10 @@ def report(out: Console, result: Report) -> None:
     out.print(sources)
     out.print()
     before, after = result.tokens_before, result.tokens_after
-    out.print(f"{before:,} tokens before, {after:,} after ({_share(before - after, before)} less, {result.inserted:,} inserted)")
+    out.print(
+        f"{before:,} tokens before, {after:,} after "
+        f"({_share(before - after, before)} less, {result.inserted:,} inserted)"
+    )
     if result.summarised:
         out.print(f"{result.summarised} messages stand in the summary")
     if result.repairs:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 from threadline.errors import InvalidInputError
 from threadline.messages.parts import Path
-from threadline.messages.wire import replace_at
+from threadline.messages.shapes import is_array, is_object
+from threadline.messages.wire import dumps, replace_at
 from threadline.transcript.cuts import Cut, splice
 from threadline.transcript.dedupe import Deduper
 from threadline.transcript.policy import FitPolicy
@@ -29,9 +30,9 @@ def optimize_context(
 
     Args:
         messages: wire messages with `role` and `content` (a string, None or a list of parts), or one text.
-        config: options as a mapping; those given by keyword win.
-        **options: `marker`, `keep`, `min_chars`, `fold`, `across_roles`, `tables` as in `FitPolicy`; `roles`: whose text
-            (None: all but system and developer); `flag_system`: also flag text that a system message holds.
+        config: options as a mapping; keywords win.
+        **options: `marker`, `keep`, `min_chars`, `fold`, `across_roles`, `tables` as in `FitPolicy`; `roles`:
+            whose text (None: all but system and developer); `flag_system`: flag a system's text too.
 
     Returns:
         `optimized_context`: the messages. `metrics`: characters and estimated tokens before and saved, counts of removed
@@ -72,7 +73,9 @@ class _Run:
         self.by_role: dict[str, list[int]] = {}
 
     def optimised(self, wires: list[Any]) -> list[Any]:
-        texts = [(index, path, wire["role"], text) for index, wire in enumerate(wires) for path, text in _texts(wire, index)]
+        texts = [
+            (index, path, wire["role"], text) for index, wire in enumerate(wires) for path, text in _texts(wire, index)
+        ]
         latest = self._policy.keep == "latest"
         roles = {role for *_, role, _ in texts if self._is_free(role)}
         dedupers = Deduper(_with_roles(self._policy, roles))
@@ -175,16 +178,18 @@ def _texts(wire: Any, index: int) -> Iterator[tuple[Path, str]]:
     try:
         content, role = wire["content"], wire["role"]
     except KeyError as error:
-        raise InvalidInputError(f"message {index} has no key {error.args[0]!r}", index=index, key=error.args[0]) from None
+        raise InvalidInputError(
+            f"message {index} has no key {error.args[0]!r}", index=index, key=error.args[0]
+        ) from None
     except TypeError:
         raise InvalidInputError(f"message {index} is not an object", index=index) from None
     if not isinstance(role, str):
         raise InvalidInputError(f"message {index}: role must be a string", index=index, key="role")
     if isinstance(content, str):
         yield ("content",), content
-    elif isinstance(content, list):
-        for number, part in enumerate(cast("list[Any]", content)):
-            text = part.get("text") if isinstance(part, dict) else None
+    elif is_array(content):
+        for number, part in enumerate(content):
+            text = part.get("text") if is_object(part) else None
             if isinstance(text, str):
                 yield ("content", number, "text"), text
     elif content is not None:
@@ -203,13 +208,13 @@ def _tokens(text: str) -> float:
 
 def _call_tokens(wire: Any) -> float:
     calls = wire.get("tool_calls")
-    return sum(_tokens(str(call.get("function", call))) for call in calls) if isinstance(calls, list) else 0.0
+    return sum(_tokens(dumps(call)) for call in calls) if is_array(calls) else 0.0
 
 
 def _report(metrics: dict[str, Any], blocks: list[dict[str, Any]], by_role: dict[str, list[int]]) -> str:
     lines = [
-        f"Characters: {metrics['total_chars_in']} in, {metrics['total_chars_out']} out, "
-        f"{metrics['chars_saved']} saved ({metrics['reduction_percentage']:.2f} %)",
+        f"Characters: {metrics['total_chars_in']} in, {metrics['total_chars_out']} out",
+        f"Saved: {metrics['chars_saved']} ({metrics['reduction_percentage']:.2f} %)",
         f"Estimated tokens saved: {metrics['est_tokens_saved']:.1f} of {metrics['est_tokens_in']:.1f}",
         f"Repeats left out: {metrics['removed']}",
         f"Repeats of another role's text, kept: {metrics['flagged']}",
@@ -223,7 +228,7 @@ def _report(metrics: dict[str, Any], blocks: list[dict[str, Any]], by_role: dict
     for role, (before, after) in by_role.items():
         shares[role] = (before - after) / before if before else 0.0
     lines += [
-        f"  {role}: {100 * share:.2f} % repeated ({by_role[role][0] - by_role[role][1]} of {by_role[role][0]} characters)"
+        f"  {role}: {100 * share:.2f} % repeated ({by_role[role][0] - by_role[role][1]} of {by_role[role][0]})"
         for role, share in sorted(shares.items(), key=lambda item: (-item[1], item[0]))
     ] or ["  none"]
     lines.append("System messages are never touched, and code fences only as a whole; every other byte is as it was.")

@@ -48,9 +48,7 @@ def maybe_compact(
     Raises:
         InvalidInputError: `keep_last` is no positive integer, or a message is malformed.
     """
-    is_over = token_budget is not None and (
-        estimate_messages_tokens(messages) > Decimal(str(threshold)) * token_budget
-    )
+    is_over = token_budget is not None and (estimate_messages_tokens(messages) > Decimal(str(threshold)) * token_budget)
     result = _maybe_compact(messages, keep_last=keep_last, every=0 if is_over else every)
     return ("unchanged", messages) if result.messages is messages else ("compacted", result.messages)
 

@@ -15,7 +15,7 @@ __all__ = ["DEAD_AFTER", "Group", "GroupState", "Grouper", "group_messages"]
 GroupState: TypeAlias = Literal["plain", "answered", "pending", "dead", "orphan"]
 
 DEAD_AFTER = 1
-"""How many later turns (a user's or an assistant's message) make an unanswered call dead: the conversation went on without it."""
+"""How many later turns (a user's or an assistant's message) make an unanswered call dead: it went on without it."""
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -23,8 +23,8 @@ class Group(Struct, frozen=True, kw_only=True):
 
     Attributes:
         indices: positions in the message list, ascending; messages of others may stand between them.
-        state: `plain` (no calls), `answered`, `pending` (calls wait for results), `dead` (calls that nobody will answer),
-            `orphan` (results without a call).
+        state: `plain` (no calls), `answered`, `pending` (calls wait for results), `dead` (nobody will answer),
+            `orphan` (no call).
         open_calls: the unanswered calls of a pending or dead group.
     """
 
@@ -47,9 +47,9 @@ class _Draft:
 class Grouper:
     """Groups messages as they arrive, in constant time each.
 
-    A result closes the nearest preceding open call with its id; an id used again opens a new group. In the Responses dialect
-    the items of one assistant turn (reasoning, messages, calls) are one group, since a reasoning item without the item that
-    follows it is refused.
+    A result closes the nearest preceding open call with its id; an id used again opens a new group. In the Responses
+    dialect the items of one assistant turn (reasoning, messages, calls) are one group, since a reasoning item without
+    the item that follows it is refused.
     """
 
     def __init__(self, dead_after: int = DEAD_AFTER) -> None:

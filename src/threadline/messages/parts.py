@@ -38,7 +38,7 @@ class RefusalPart(Struct, frozen=True, tag_field="part", tag="refusal", gc=False
 
 
 class ThinkingPart(Struct, frozen=True, tag_field="part", tag="thinking", gc=False):
-    """Thinking or reasoning. When `signed` (signature, encrypted or redacted content) it leaves byte-identical or not at all."""
+    """Thinking or reasoning. When `signed` (signature, encrypted, redacted) it leaves byte-identical or not at all."""
 
     text: str
     path: Path
@@ -56,7 +56,7 @@ class SummaryPart(Struct, frozen=True, tag_field="part", tag="summary", gc=False
 class MediaPart(Struct, frozen=True, tag_field="part", tag="media", gc=False):
     """An image, document, sound or film. `path` leads to the wire block; bytes stay there.
 
-    `width`/`height` in pixels, `pages`, `seconds`, `bytes` where they are known, else None. `detail` as OpenAI names it.
+    `width`/`height` in pixels, `pages`, `seconds`, `bytes` where known, else None. `detail` as OpenAI names it.
     """
 
     kind: Literal["image", "document", "audio", "video"]
@@ -73,7 +73,7 @@ class MediaPart(Struct, frozen=True, tag_field="part", tag="media", gc=False):
 class ToolCallPart(Struct, frozen=True, tag_field="part", tag="tool_call", gc=False):
     """A request to run a tool. `arguments` is JSON text (or what the model wrote in its place).
 
-    `server`: run by the provider, its result comes in the same turn. `local`: the wire has no id, `id` never reaches it.
+    `server`: run by the provider, its result comes in the same turn. `local`: the wire has no id; `id` stays here.
     """
 
     id: str
@@ -85,7 +85,7 @@ class ToolCallPart(Struct, frozen=True, tag_field="part", tag="tool_call", gc=Fa
 
 
 class OpaquePart(Struct, frozen=True, tag_field="part", tag="opaque", gc=False):
-    """A block of a type that is carried along unread. `text` is its JSON without base64, used only to count it."""
+    """A block of a type that is carried along unread. `text` is its JSON without base64, only to count it."""
 
     type: str
     path: Path

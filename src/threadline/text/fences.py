@@ -13,7 +13,7 @@ def fence_spans(text: str) -> list[tuple[int, int]]:
     """`(start, end)` in code points of every fenced block, fence lines included, the last line break not.
 
     An opening fence is at least three backticks or tildes, indented by at most three spaces; an info string after
-    backticks holds no backtick. The closing fence has the same character, is at least as long, and has nothing behind it.
+    backticks holds no backtick. The closing fence has the same character, is at least as long, and ends its line.
     A block that is never closed runs to the end (CommonMark 0.31.2, section 4.5).
     """
     spans: list[tuple[int, int]] = []

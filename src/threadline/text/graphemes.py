@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["boundary_at_or_after", "boundary_at_or_before"]
 
 _CONTEXT = 64
-"""Code points looked at on each side of a cut. UAX #29 clusters are shorter except for made-up runs of combining marks."""
+"""Code points looked at on each side of a cut; UAX #29 clusters are shorter, but for made-up runs of marks."""
 
 
 @cache

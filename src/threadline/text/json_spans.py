@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 __all__ = ["JsonSpan", "json_spans"]
 
+_QUOTE = '"'
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
@@ -32,11 +33,11 @@ class JsonSpan:
 
     def walk(self) -> Iterator[JsonSpan]:
         """This value and all inside it, outer ones first, in the order of the text."""
-        stack = [self]
+        stack: list[JsonSpan] = [self]
         while stack:
             span = stack.pop()
             yield span
-            stack += reversed(span.items)
+            stack.extend(reversed(span.items))
 
 
 def json_spans(text: str) -> JsonSpan | None:
@@ -63,5 +64,5 @@ def json_spans(text: str) -> JsonSpan | None:
             case '"' if parent.kind == "{" and len(parent.keys) == len(parent.items):
                 parent.keys.append(match.span())
             case _:
-                parent.items.append(JsonSpan(match.start(), match.end(), token if token == '"' else "0"))
+                parent.items.append(JsonSpan(match.start(), match.end(), token if token in _QUOTE else "0"))
     return root.items[0]

@@ -1,4 +1,4 @@
-"""What may be left out of a conversation, without a model: repeats, stale and long results, and what a window leaves behind."""
+"""What may be left out of a conversation, without a model: repeats, stale and long results, old exchanges."""
 
 from threadline.tokens import estimate_messages_tokens, estimate_tokens
 from threadline.transcript.compact import (

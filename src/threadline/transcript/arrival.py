@@ -23,6 +23,7 @@ __all__ = ["Arrivals", "ResultState", "holds_results"]
 ResultState: TypeAlias = Literal["whole", "pressed", "cleared", "superseded"]
 """How much of a message's tool results is shown."""
 
+
 def holds_results(message: Message) -> bool:
     """True when the message shows what a tool gave back, in whatever role."""
     return message.origin == "observation" or any(isinstance(p, ToolResultPart) and not p.server for p in message.parts)

@@ -1,11 +1,11 @@
-"""Compaction by count, as callers of older tools know it: keep the newest messages, one rolling summary for the rest."""
+"""Compaction by count, as older tools have it: the newest messages stay, one rolling summary stands for the rest."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -57,9 +57,9 @@ def compact(
 ) -> Any:
     """Keep the newest messages and put one rolling summary in the place of the rest.
 
-    Tool exchanges stay whole, so more than `keep_last` may stay; system and developer messages, the last user turn, calls
-    that wait and the newest exchange always do. A summary made before is folded into the new one. The result never costs
-    more than the input.
+    Tool exchanges stay whole, so more than `keep_last` may stay; system and developer messages, the last user turn,
+    calls that wait and the newest exchange always do. A summary made before is folded into the new one. The result
+    never costs more than the input.
 
     Args:
         messages: a message list, a request body or a `Request`.
@@ -112,7 +112,7 @@ class History:
 
     def __init__(self, messages: Sequence[Any] = ()) -> None:
         self._messages = list(messages)
-        self.version = 0
+        self.version: int = 0
 
     @property
     def messages(self) -> list[Any]:
@@ -145,7 +145,11 @@ def compact_async(
         InvalidInputError: at the call, for bad options; when awaited, for a malformed message.
     """
     _check_keep(keep_last)
-    return _swapped(history, lambda messages: _compacted(messages, keep_last, summarise, max_summary_tokens)[0])
+
+    def run(messages: list[Any]) -> list[Any]:
+        return _compacted(messages, keep_last, summarise, max_summary_tokens)[0]
+
+    return _swapped(history, run)
 
 
 def maybe_compact_async(
@@ -158,7 +162,7 @@ def maybe_compact_async(
     summarise: Summarise | None = None,
     max_summary_tokens: int = 2000,
 ) -> Awaitable[list[Any]]:
-    """`maybe_compact` in a thread beside the event loop; messages appended meanwhile stay. Returns and raises as `compact_async`."""
+    """`maybe_compact` in a thread beside the event loop, as `compact_async`."""
     _check_keep(keep_last)
 
     def run(messages: list[Any]) -> list[Any]:
@@ -175,16 +179,16 @@ def maybe_compact_async(
     return _swapped(history, run)
 
 
-async def _swapped(history: History, run: Any) -> list[Any]:
+async def _swapped(history: History, run: Callable[[list[Any]], list[Any]]) -> list[Any]:
     while True:
-        before, version = history.messages, history.version
-        after = cast("list[Any]", await asyncio.to_thread(run, before))
+        before = history.messages
+        after = await asyncio.to_thread(run, before)
         if after is before:
             return history.messages
-        now, latest = history.messages, history.version
+        now, version = history.messages, history.version
         if len(now) < len(before) or any(new is not old for new, old in zip(now, before, strict=False)):
-            continue  # somebody else compacted it: look again
-        if history.replace([*after, *now[len(before) :]], latest if latest >= version else version):
+            continue  # somebody else compacted it meanwhile: look again
+        if history.replace([*after, *now[len(before) :]], version):
             return history.messages
 
 
@@ -217,7 +221,9 @@ def _groups(messages: Sequence[Message]) -> list[Group]:
     return grouper.groups()
 
 
-def _compacted(messages: Any, keep_last: int, write: Summarise | None, max_summary_tokens: int) -> tuple[Any, Decisions]:
+def _compacted(
+    messages: Any, keep_last: int, write: Summarise | None, max_summary_tokens: int
+) -> tuple[Any, Decisions]:
     _check_keep(keep_last)
     request = decode(messages)
     decisions = _decide(request, keep_last, write, max_summary_tokens)

@@ -19,14 +19,16 @@ __all__ = ["relieve", "required_groups"]
 _CLEARED_TOKENS = 24
 """About what a cleared result still costs, frame included; only to guess how many steps are needed."""
 
-_Step: TypeAlias = tuple[Literal["superseded", "pressed", "cleared", "dropped"], tuple[int, ...]]
+_Kind: TypeAlias = Literal["superseded", "pressed", "cleared", "dropped"]
+_Step: TypeAlias = tuple[_Kind, tuple[int, ...]]
 
 
 def relieve(ledger: Ledger, max_input_tokens: int) -> None:
     """Bring what is shown below the budget, at best down to the low-water mark.
 
-    Steps, each from the oldest message on: clear stale results; cut long results down; clear results; leave whole groups
-    to the summary. Then the same for the newest messages, as far as the budget demands. Nothing changes when it fails.
+    Steps, each from the oldest message on: clear stale results; cut long results down; clear results; leave whole
+    groups to the summary. Then the same for the newest messages, as far as the budget demands. Nothing changes when it
+    fails.
 
     Raises:
         ContextBudgetExceededError: what is required does not fit; lists it by size.
@@ -86,18 +88,22 @@ class _Relief:
         ledger = self._ledger
         policy = ledger.policy
         groups = [group for group in self._free if (group.indices[-1] >= self._recent) == newest]
-        results = [
-            index for group in groups for index in group.indices if holds_results(ledger.messages[index])
-        ]
+        results = [index for group in groups for index in group.indices if holds_results(ledger.messages[index])]
         if newest:  # the results just given are cut down, not cleared
             results += [i for i in self._last_results if holds_results(ledger.messages[i]) and i not in results]
         if policy.supersede and not newest:
             shown = [(index, ledger.messages[index]) for index in ledger.shown]
             stale = stale_results(shown, policy)
-            yield from (("superseded", (index,)) for index in results if index in stale)
-        yield from (("pressed", (index,)) for index in results)
-        yield from (("cleared", (index,)) for index in results if index not in self._last_results)
-        yield from (("dropped", group.indices) for group in groups if group.indices != self._last_results)
+            for index in results:
+                if index in stale:
+                    yield "superseded", (index,)
+        for index in results:
+            yield "pressed", (index,)
+        for index in results:
+            if index not in self._last_results:
+                yield "cleared", (index,)
+        for group in groups:
+            yield "dropped", group.indices
 
     def _apply(self, step: _Step) -> int:
         kind, indices = step
@@ -178,9 +184,11 @@ class _Relief:
 
 
 def required_groups(groups: list[Group], ledger: Ledger) -> list[Group]:
-    """Groups that stay word for word: instructions, pinned messages, the last user turn, pending calls, the newest group."""
+    """What stays word for word: instructions, pinned messages, the last user turn, pending calls, the newest group."""
     policy, messages = ledger.policy, ledger.messages
-    last_turn = next((i for i in reversed(ledger.shown) if messages[i].is_user_turn and not is_summary(messages[i])), -1)
+    last_turn = next(
+        (i for i in reversed(ledger.shown) if messages[i].is_user_turn and not is_summary(messages[i])), -1
+    )
 
     def is_required(group: Group) -> bool:
         return (

@@ -38,7 +38,8 @@ def splice(text: str, cuts: Sequence[Cut]) -> str:
 def compose(first: Sequence[Cut], second: Sequence[Cut]) -> list[Cut]:
     """One list of cuts on the original for `second` made on the outcome of `first`.
 
-    A cut of `second` that touches a replacement of `first` takes it in: its own fate wins, what it left of the replacement stays.
+    A cut of `second` that touches a replacement of `first` takes it in: its own fate wins, what it left of the
+    replacement stays.
     """
     if not first or not second:
         return list(first or second)

@@ -61,7 +61,8 @@ class Deduper:
         """Cuts of a text with its repeats cut out too.
 
         Args:
-            message, path: the place of the text; references name it.
+            message: the place of the text, which references name,
+            path: down to the string.
             scope: whose text it is; only the same scope is searched, unless the policy looks across roles.
             text: the original.
             cuts: those made already.

@@ -1,4 +1,4 @@
-"""`fit`: a conversation that fits a token budget, what was left out, and the way back; `Fitter`: the same turn by turn."""
+"""`fit`: a conversation that fits a token budget, and the way back; `Fitter`: the same turn by turn."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from threadline.messages.dialects import Decoder, decode, encode
 from threadline.messages.elision import Decisions
 from threadline.messages.message import Dialect, Message, Request
 from threadline.messages.restoration import restore
+from threadline.messages.shapes import is_array
 from threadline.tokens import Measure
 from threadline.transcript.compaction import relieve
 from threadline.transcript.ledger import Ledger
@@ -46,7 +47,7 @@ class FitResult:
     @property
     def messages(self) -> list[Any]:
         """The view's wire objects; those that nothing touched are the caller's own."""
-        return self.value if isinstance(self.value, list) else [message.wire for message in self.request.messages]
+        return self.value if is_array(self.value) else [message.wire for message in self.request.messages]
 
     @property
     def body(self) -> dict[str, Any] | None:
@@ -101,14 +102,14 @@ def fit(
     dialect: Dialect | None = None,
     policy: FitPolicy | None = None,
 ) -> FitResult:
-    """Make a conversation fit a token budget; tool exchanges stay whole and everything left out can be restored.
+    """Make a conversation fit a token budget; tool exchanges stay whole, everything left out can be restored.
 
-    Text that stood before is left out first. Only when that is not enough, one compaction goes from the least harm to the
-    most, down to a low-water mark. Input that needs nothing comes back as the very same object.
+    Text that stood before is left out first. Only when that is not enough, one compaction goes from the least harm to
+    the most, down to a low-water mark. Input that needs nothing comes back as the very same object.
 
     Args:
         messages_or_body: a message list or a whole request body of any dialect, or a `Request`.
-        max_input_tokens: the budget for all that is sent: system, tools, response format, messages, overheads and media.
+        max_input_tokens: the budget for all that is sent: system, tools, format, messages, overheads, media.
         model: whose tokens to count; None counts as OpenAI's current vocabulary does.
         tools: tool definitions that will be sent along, when they are not in the body.
         dialect: the dialect of the input; None finds it out.
@@ -168,8 +169,8 @@ def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tok
 class Fitter:
     """`fit` for a conversation that goes on: each turn costs what its new messages cost.
 
-    Between compactions the view only grows: what was sent stays byte for byte, so a provider's cache keeps hitting. A call
-    that waits for its result holds the prefix open: until it is answered, its results may still be moved next to it.
+    Between compactions the view only grows: what was sent stays byte for byte, so a provider's cache keeps hitting. A
+    call that waits for its result holds the prefix open: until it is answered, its results may be moved next to it.
     Messages handed over belong to the fitter; do not change them afterwards.
 
     Args:
@@ -233,7 +234,9 @@ class Fitter:
             ContextBudgetExceededError: the budget cannot be met; nothing was appended.
             InvalidInputError: a message is malformed; nothing was appended.
         """
-        new = self._decoded(list(messages) if isinstance(messages, (list, tuple)) else [messages])
+        new = self._decoded(
+            list(cast("Sequence[Any]", messages)) if isinstance(messages, (list, tuple)) else [messages]
+        )
         ledger = self._ledger
         kept, repairs = len(ledger.messages), len(ledger.repairs)
         mark = ledger.mark()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from msgspec import Struct
@@ -100,7 +100,7 @@ class Ledger:
         )
 
     def rewind(self, mark: Mark) -> None:
-        """Forget all that was admitted since the mark. Costs as much as admitting the whole conversation; failure is rare."""
+        """Forget all that was admitted since the mark. Costs as much as reading everything again; failure is rare."""
         del self.messages[mark.messages :], self.own[mark.messages :], self.shown[mark.shown :]
         del self.repairs[mark.repairs :], self._repairer.repairs[mark.repaired :], self._batches[mark.batches :]
         for of_message in (self.elisions, self.views, self.costs, self.fates, self.settled):
@@ -174,7 +174,7 @@ class Ledger:
 
     def commit(
         self,
-        dropped: Set[int],
+        dropped: AbstractSet[int],
         rendering: Rendering,
         states: Mapping[int, ResultState],
         summary: tuple[Insertion, int] | None,
@@ -195,13 +195,13 @@ class Ledger:
         self.states = dict(states)
         self.summary = summary
 
-    def total_of(self, rendering: Rendering, dropped: Set[int], summary: tuple[Insertion, int] | None) -> int:
+    def total_of(self, rendering: Rendering, dropped: AbstractSet[int], summary: tuple[Insertion, int] | None) -> int:
         """What the request costs with this rendering."""
         repairs = sum(cost for _, cost in self._staying(dropped))
         return self.fixed + rendering.total + repairs + (summary[1] if summary else 0)
 
-    def _staying(self, dropped: Set[int]) -> list[tuple[Insertion, int]]:
-        """The inserted messages that stay: a call's with the call, an orphan's text while nothing after it is dropped."""
+    def _staying(self, dropped: AbstractSet[int]) -> list[tuple[Insertion, int]]:
+        """The inserted messages that stay: a call's with it, an orphan's text while nothing after it is dropped."""
         if not dropped:
             return self.repairs
         last = max(dropped)
@@ -241,9 +241,7 @@ class Ledger:
             Elision(message=index, fate=fate, original=self.messages[index].wire) for index, fate in self.fates.items()
         )
         inside = (elision for index in self.shown for elision in self.elisions.get(index, ()))
-        return Decisions(
-            elisions=tuple(sorted((*gone, *inside), key=_place)), insertions=tuple(self._insertions())
-        )
+        return Decisions(elisions=tuple(sorted((*gone, *inside), key=_place)), insertions=tuple(self._insertions()))
 
 
 def _place(elision: Elision) -> tuple[int, tuple[str, ...], int]:

@@ -21,8 +21,8 @@ _QUOTE_CHARS = 16
 """Characters of the earlier text that a reference quotes, cut back to a word: enough to find it, about four tokens."""
 
 _MARKER = re.compile(
-    r"\[(?:(?:\d+ lines |lines \d+-\d+ )?as (?:above|below): .{0,%d}…|\d+ characters? not shown"
-    r"|result (?:of .{0,64} )?not shown(?:: a later one follows)?)\]" % _QUOTE_CHARS
+    rf"\[(?:(?:\d+ lines |lines \d+-\d+ )?as (?:above|below): .{{0,{_QUOTE_CHARS}}}…|\d+ characters? not shown"
+    r"|result (?:of .{0,64} )?not shown(?:: a later one follows)?)\]"
 )
 
 

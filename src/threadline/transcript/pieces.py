@@ -1,4 +1,4 @@
-"""A text as a row of pieces: lines, whole code fences, fragments of one-line JSON. Pieces are what repeats are made of."""
+"""A text as a row of pieces, which repeats are made of: lines, whole code fences, fragments of one-line JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from threadline.text.fences import fence_spans
 __all__ = ["Pieces", "split_pieces"]
 
 _LONG_LINE = 160
-"""Characters from which a line of JSON is split: shorter ones are matched whole (measured on tau-bench tool results)."""
+"""Characters from which a line of JSON is split; shorter ones are matched whole (measured on tau-bench)."""
 
 _FRAGMENT = re.compile(r".+?(?:\}, ?|, |$)")
 _NUMBERED = re.compile(r"([ 0]*)(\d+)([:|\t\u2192] ?)")

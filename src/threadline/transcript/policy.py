@@ -20,7 +20,18 @@ Summarise = Callable[[Sequence[Message]], str]
 """Writes the summary of the messages given; raising leaves the history as it was."""
 
 READ_TOOLS = frozenset(
-    {"read", "read_file", "readfile", "view", "view_file", "open", "open_file", "cat", "fetch_file", "get_file_contents"}
+    {
+        "read",
+        "read_file",
+        "readfile",
+        "view",
+        "view_file",
+        "open",
+        "open_file",
+        "cat",
+        "fetch_file",
+        "get_file_contents",
+    }
 )
 """Names (lower case) of tools that show a file: an older view is stale once a later one shows the same lines."""
 
@@ -52,16 +63,16 @@ class FitPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     | field | default | meaning |
     | --- | --- | --- |
     | `low_water` | 0.75 | share of the budget to come down to |
-    | `recent_share` | 0.3 | share of the budget whose newest messages are touched only when nothing else helps |
+    | `recent_share` | 0.3 | share of the budget whose newest messages are touched last |
     | `supersede` | True | clear results made stale by a later one |
     | `read_tools` | `READ_TOOLS` | tools that show a file |
     | `pressed_tokens` | 500 | size that older results are cut down to before any is cleared |
-    | `pinned_tools` | {} | tools whose results are instructions or files to keep: never shortened, cleared or summarised |
+    | `pinned_tools` | {} | tools whose results stay word for word (instructions, files to keep) |
     | `pinned` | None | callable: messages to keep word for word |
     | `summary_share` | 0.05 | most of the budget the rolling summary may take |
     | `max_summary_tokens` | 2000 | and never more than this |
     | `summarise` | None | callable that writes the summary; the default lists who said what |
-    | `min_gain` | 0.02 | share of the budget a compaction must free to be worth breaking the prefix, unless the budget is exceeded |
+    | `min_gain` | 0.02 | share of the budget to free at least, so that the next turn does not compact again |
 
     Raises:
         InvalidInputError: a value is out of range, naming the field.

@@ -38,7 +38,7 @@ def prune_text(text: str, max_chars: int) -> str:
 def prune_cuts(text: str, max_chars: int, keep_lines: str = KEEP_LINES) -> list[Cut]:
     """What to leave out of a text so that at most `max_chars` code points remain, markers included.
 
-    Valid JSON stays valid JSON: long arrays, objects and strings lose their middle. Other text keeps its head and tail and,
+    Valid JSON stays valid JSON: long arrays, objects and strings lose their middle. Other text keeps head and tail and,
     as far as they fit, the lines that match `keep_lines`. No grapheme cluster is cut.
     """
     if len(text) <= max_chars:

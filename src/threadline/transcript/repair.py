@@ -13,7 +13,7 @@ from threadline.messages.dialects import Decoder, decode, encode, result_message
 from threadline.messages.elision import Decisions, Elision, Insertion, apply
 from threadline.messages.fate import Fate
 from threadline.messages.groups import DEAD_AFTER, Grouper
-from threadline.messages.message import Message, Request
+from threadline.messages.message import Message
 from threadline.messages.parts import TextPart, ToolCallPart, ToolResultPart
 from threadline.messages.wire import get_at
 
@@ -45,9 +45,7 @@ class RepairResult(Struct, frozen=True, kw_only=True):
     repairs: tuple[Repair, ...]
 
 
-def repair(
-    messages: Any, *, orphans: Literal["drop", "text"] = "text", dead_after: int = DEAD_AFTER
-) -> RepairResult:
+def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text", dead_after: int = DEAD_AFTER) -> RepairResult:
     """Put every broken tool exchange right; input that needs nothing comes back as the same object.
 
     Args:
@@ -193,7 +191,7 @@ def _moved(message: Message, result: ToolResultPart, call_at: int, before: int) 
 def _one_response_turn(
     messages: Sequence[Message], elisions: list[Elision], insertions: list[Insertion]
 ) -> tuple[list[Elision], list[Insertion]]:
-    """Google wants all responses to a turn's calls in one turn: those put in are joined with the one that stands there."""
+    """Google wants all responses to a turn's calls in one turn: those put in join the one that stands there."""
     joined: dict[int, list[Insertion]] = {}
     other: list[Insertion] = []
     for insertion in insertions:

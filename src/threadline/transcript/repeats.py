@@ -46,8 +46,8 @@ class Repeat(Struct, frozen=True, kw_only=True, gc=False):
 class RepeatIndex:
     """All visible text of one scope (a role, as a rule), and a search for what comes again.
 
-    Cost is linear in the text fed, whatever the size of the index. Text found to repeat is not indexed: no copy is itself
-    a repeat.
+    Cost is linear in the text fed, whatever the size of the index. Text found to repeat is not indexed: no copy is
+    itself a repeat.
 
     Args:
         min_chars: shortest repeat worth finding, in code points.
@@ -122,7 +122,7 @@ class RepeatIndex:
         return _joined(repeats, pieces.text)
 
     def _run(self, row: list[int], at: int, source: int, base: int) -> int:
-        """How many pieces from `at` on equal those from `source` on; looks ahead in doubling steps, stops at its own start."""
+        """How many pieces from `at` on equal those from `source` on: looks ahead in doubling steps, stops at itself."""
         limit = min(len(row) - at, base + at - source)
         ids = self._ids
         length = step = 1

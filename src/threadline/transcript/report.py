@@ -87,7 +87,7 @@ def _by_source(ledger: Ledger) -> dict[str, SourceTokens]:
 
 
 def source_of(message: Message, tools: dict[str, str]) -> str:
-    """Who speaks: a role, or the tool that gave a result. `tools` maps call ids to names and learns from the message."""
+    """Who speaks: a role, or the tool that gave a result. `tools` maps call ids to names and learns them here."""
     for call in message.tool_calls:
         tools[call.id] = call.name
     if message.origin == "observation":

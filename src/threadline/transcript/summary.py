@@ -21,7 +21,7 @@ __all__ = ["Summary", "is_summary", "read_summary", "summarise", "summary_messag
 
 _PREVIEW_CHARS = 100
 _NOTE = "; a record of the past, not a request"
-_HEADER = re.compile(r"\[(\d+) earlier messages?(?:%s)?\]" % re.escape(_NOTE))
+_HEADER = re.compile(rf"\[(\d+) earlier messages?(?:{re.escape(_NOTE)})?\]")
 _MORE = re.compile(r"- and (\d+) more")
 
 

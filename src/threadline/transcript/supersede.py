@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from threadline.messages.message import Message
-from threadline.messages.parts import TextPart, ToolCallPart, ToolResultPart
+from threadline.messages.parts import TextPart, ToolCallPart
 from threadline.transcript.policy import FitPolicy
 
 __all__ = ["stale_results"]
@@ -92,7 +92,5 @@ def _file_view(text: str, path: str | None, *, whole: bool) -> tuple[str, tuple[
     first = _NUMBERED_LINE.search(text)
     if first is None:
         return (f"file {path}", _EVERYTHING) if whole else None
-    last = first
-    for last in _NUMBERED_LINE.finditer(text, max(first.start(), len(text) - _HEAD_CHARS)):
-        pass
-    return f"file {path}", (int(first[1]), int(last[1]))
+    numbers = _NUMBERED_LINE.findall(text, max(first.start(), len(text) - _HEAD_CHARS))
+    return f"file {path}", (int(first[1]), int(numbers[-1] if numbers else first[1]))

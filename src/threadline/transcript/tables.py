@@ -14,7 +14,7 @@ _MIN_ROWS = 3
 
 
 def table_cuts(text: str) -> list[Cut]:
-    """Turn each list of objects with the same keys into `{"columns": [keys], "rows": [[values], ...]}`, where that is shorter.
+    """Turn each list of objects with the same keys into `{"columns": [...], "rows": [[...], ...]}`, if shorter.
 
     The text stays JSON and says the same; the cut keeps the original spelling.
     """
