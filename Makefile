@@ -18,7 +18,7 @@ BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench fuzz lock clean
+.PHONY: help demo test cover check bench fuzz lock clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -27,8 +27,11 @@ help: ## show this list
 demo: .venv/run.stamp ## fit a real coding-agent trajectory, restore it, compare
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-test: .venv/dev.stamp ## run the tests with branch coverage
-	@$(BIN)/python -m pytest --cov $(ARGS)
+test: .venv/dev.stamp ## run the tests
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
+
+cover: .venv/dev.stamp ## run the tests with branch coverage (slower; timings do not count)
+	@$(BIN)/python -m pytest -n 2 --cov $(ARGS)
 
 check: .venv/dev.stamp ## lint, format, types, import floors
 	$(BIN)/ruff check

@@ -35,7 +35,7 @@ def optimize_context(
             whose text (None: all but system and developer); `flag_system`: flag a system's text too.
 
     Returns:
-        `optimized_context`: the messages. `metrics`: characters and estimated tokens before and saved, counts of removed
+        `optimized_context`: the messages. `metrics`: characters, estimated tokens, counts of removed
         and flagged repeats. `top_waste_blocks`: the worst repeats, without their text. `report`: the same to read.
 
     Raises:
@@ -48,8 +48,11 @@ def optimize_context(
     flag_system = bool(given.pop("flag_system", False))
     roles = given.pop("roles", None)
     policy = FitPolicy(**given)
-    is_text = isinstance(messages, str)
-    wires: list[Any] = [{"role": "text", "content": messages}] if is_text else list(messages)
+    if isinstance(messages, str):
+        messages = [{"role": "text", "content": messages}]
+    if not isinstance(messages, (list, tuple)):
+        raise InvalidInputError("messages must be a list of messages or one text", key="messages")
+    wires: list[Any] = list(messages)
     run = _Run(policy, roles)
     out = run.optimised(wires)
     run.flag(wires, with_system=flag_system)

@@ -16,7 +16,7 @@ from threadline.transcript import (
     repair,
     should_compact,
 )
-from threadline.transcript import maybe_compact as _maybe_compact
+from threadline.transcript.compact import check_keep, compact_when, compacted
 
 __all__ = [
     "balance_tool_call_boundary",
@@ -48,9 +48,16 @@ def maybe_compact(
     Raises:
         InvalidInputError: `keep_last` is no positive integer, or a message is malformed.
     """
-    is_over = token_budget is not None and (estimate_messages_tokens(messages) > Decimal(str(threshold)) * token_budget)
-    result = _maybe_compact(messages, keep_last=keep_last, every=0 if is_over else every)
-    return ("unchanged", messages) if result.messages is messages else ("compacted", result.messages)
+    check_keep(keep_last)
+    result = compact_when(
+        messages,
+        keep_last=keep_last,
+        is_due=every is not None and should_compact(messages, every),
+        limit=None if token_budget is None else Decimal(str(threshold)) * token_budget,
+        count=estimate_messages_tokens,
+        write=lambda keep: compacted(messages, keep),
+    )
+    return ("compacted", result.messages) if result.decisions else ("unchanged", messages)
 
 
 def patch_dangling_tool_calls(messages: Any) -> Any:

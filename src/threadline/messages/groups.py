@@ -111,6 +111,17 @@ class Grouper:
         self._dying = [draft for draft in self._dying if draft.open]
         return dead
 
+    def open_calls(self) -> list[tuple[int, ToolCallPart]]:
+        """The calls that wait for a result, each with its message."""
+        return sorted(
+            (
+                (index, call)
+                for draft in {id(d): d for d in self._of_message}.values()
+                for (index, _), call in draft.open.items()
+            ),
+            key=lambda found: found[0],
+        )
+
     def groups(self, indices: Iterable[int] | None = None) -> list[Group]:
         """The groups that the messages at `indices` are in (None: all), in the order of their first message."""
         drafts = self._of_message if indices is None else [self._of_message[index] for index in indices]

@@ -6,6 +6,7 @@ import re
 
 __all__ = ["fence_spans"]
 
+_MARK = re.compile("```|~~~")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 
 
@@ -18,8 +19,11 @@ def fence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     opened, mark = -1, ""
-    at = _next_mark(text, 0)
-    while at >= 0:
+    end = -1
+    for mark_found in _MARK.finditer(text):
+        at = mark_found.start()
+        if at < end:
+            continue  # further marks of a line that was read
         line = text.rfind("\n", 0, at) + 1
         fence = _FENCE.match(text, line)
         end = text.find("\n", at)
@@ -32,12 +36,6 @@ def fence_spans(text: str) -> list[tuple[int, int]]:
             elif run.startswith(mark) and not rest:
                 spans.append((opened, end))
                 opened = -1
-        at = _next_mark(text, end)
     if opened >= 0:
         spans.append((opened, len(text)))
     return spans
-
-
-def _next_mark(text: str, start: int) -> int:
-    ticks, tildes = text.find("```", start), text.find("~~~", start)
-    return max(ticks, tildes) if ticks < 0 or tildes < 0 else min(ticks, tildes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from functools import cache, lru_cache
 from typing import Any
 
@@ -110,6 +111,9 @@ def names_of(model: str) -> tuple[str, ...]:
     return (name, *(name[index + 1 :] for index, char in enumerate(name) if char in ".:"))
 
 
+_STEP = re.compile(r"[a-z0-9]+")
+
+
 def _match(model: str) -> str | None:
     """The longest prefix of any of the model's names; of equals the one furthest in: `mistral.mixtral` is a Mixtral."""
     best = ""
@@ -121,7 +125,13 @@ def _match(model: str) -> str | None:
 
 
 def _ends_there(prefix: str, name: str) -> bool:
-    """A prefix that ends in a digit is not cut out of a longer number or word: `o1` of `o11`, `gpt-4` of `gpt-4o`."""
+    """A prefix that ends in a digit is not cut out of a longer number or word: `o1` of `o11`, `gpt-4` of `gpt-4o`.
+
+    What follows a dash is a number or a word: `gpt-` fits `gpt-6` and `gpt-audio`, not the slip `gpt-4oo`.
+    """
+    if prefix.endswith("-"):
+        step = _STEP.match(name, len(prefix))
+        return step is not None and (step.group().isdigit() or step.group().isalpha())
     return not prefix[-1].isdigit() or not name[len(prefix) : len(prefix) + 1].isalnum()
 
 

@@ -15,6 +15,7 @@ from threadline.transcript.dedupe import Deduper, TextMeasure
 from threadline.transcript.markers import cleared_marker
 from threadline.transcript.policy import FitPolicy
 from threadline.transcript.prune import prune_cuts
+from threadline.transcript.repair import is_orphan_text
 from threadline.transcript.summary import is_summary
 from threadline.transcript.tables import table_cuts
 
@@ -56,7 +57,7 @@ class Arrivals:
             tokens: what it costs; a message below the cap needs no closer look.
             state: how much of its results to show.
         """
-        if message.role in ("system", "developer") or message.origin in ("summary", "repair") or is_summary(message):
+        if message.role in ("system", "developer") or is_summary(message) or is_orphan_text(message):
             return []
         pinned = self._is_pinned(message)
         elisions: list[Elision] = []

@@ -24,12 +24,21 @@ __all__ = [
     "CompactResult",
     "History",
     "balance_tool_call_boundary",
+    "check_keep",
     "compact",
     "compact_async",
+    "compact_when",
+    "compacted",
     "maybe_compact",
     "maybe_compact_async",
     "should_compact",
 ]
+
+_DEAD_AFTER = 2
+"""Later turns that make a call dead here: one more than in `fit`, since nothing answers it."""
+
+_LOW_WATER = Decimal("0.75")
+"""Share of the token trigger to come down to, when keeping `keep_last` messages is not enough."""
 
 
 class CompactResult(Struct, frozen=True, kw_only=True):
@@ -71,7 +80,7 @@ def compact(
         InvalidInputError: `keep_last` is no positive integer, or a message is malformed.
         LLMOutputError: `summarise` gave back no text.
     """
-    return _compacted(messages, keep_last, summarise, max_summary_tokens)[0]
+    return compacted(messages, keep_last, summarise, max_summary_tokens)[0]
 
 
 def maybe_compact(
@@ -89,18 +98,46 @@ def maybe_compact(
     Raises:
         InvalidInputError: as `compact`.
     """
-    _check_keep(keep_last)
-    limit = None if token_budget is None else Decimal(str(threshold)) * token_budget
-    is_due = (every is not None and should_compact(messages, every)) or _is_over(messages, limit)
-    if not is_due:
+    check_keep(keep_last)
+    return compact_when(
+        messages,
+        keep_last=keep_last,
+        is_due=every is not None and should_compact(messages, every),
+        limit=None if token_budget is None else Decimal(str(threshold)) * token_budget,
+        count=_count,
+        write=lambda keep: compacted(messages, keep, summarise, max_summary_tokens),
+    )
+
+
+def compact_when(
+    messages: Any,
+    *,
+    keep_last: int,
+    is_due: bool,
+    limit: Decimal | None,
+    count: Callable[[Any], int],
+    write: Callable[[int], tuple[Any, Decisions]],
+) -> CompactResult:
+    """Compact when due or over the limit; when that is not enough, keep fewer, down to a low-water mark.
+
+    So the next turns do not compact again. Nothing changes while there are no more than `keep_last`.
+    """
+    is_over = limit is not None and count(messages) > limit
+    if not is_due and not is_over:
         return CompactResult(status="unchanged", messages=messages, decisions=Decisions())
-    view, decisions = _compacted(messages, keep_last, summarise, max_summary_tokens)
-    status = "over_budget" if _is_over(view, limit) else "compacted" if decisions else "unchanged"
+    view, decisions = write(keep_last)
+    if decisions and limit is not None and count(view) > limit:
+        keep = keep_last
+        while keep > 1 and count(view) > _LOW_WATER * limit:
+            keep //= 2
+            view, decisions = write(keep)
+    still_over = limit is not None and count(view) > limit
+    status = "over_budget" if still_over else "compacted" if decisions else "unchanged"
     return CompactResult(status=status, messages=view, decisions=decisions)
 
 
-def _is_over(messages: Any, limit: Decimal | None) -> bool:
-    return limit is not None and Measure().request(decode(messages)).total > limit
+def _count(messages: Any) -> int:
+    return Measure().request(decode(messages)).total
 
 
 class History:
@@ -144,10 +181,10 @@ def compact_async(
     Raises:
         InvalidInputError: at the call, for bad options; when awaited, for a malformed message.
     """
-    _check_keep(keep_last)
+    check_keep(keep_last)
 
     def run(messages: list[Any]) -> list[Any]:
-        return _compacted(messages, keep_last, summarise, max_summary_tokens)[0]
+        return compacted(messages, keep_last, summarise, max_summary_tokens)[0]
 
     return _swapped(history, run)
 
@@ -163,7 +200,7 @@ def maybe_compact_async(
     max_summary_tokens: int = 2000,
 ) -> Awaitable[list[Any]]:
     """`maybe_compact` in a thread beside the event loop, as `compact_async`."""
-    _check_keep(keep_last)
+    check_keep(keep_last)
 
     def run(messages: list[Any]) -> list[Any]:
         return maybe_compact(
@@ -193,38 +230,33 @@ async def _swapped(history: History, run: Callable[[list[Any]], list[Any]]) -> l
 
 
 def balance_tool_call_boundary(old: Sequence[Any], recent: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Move a boundary so that no tool exchange lies across it: what begins in `old` ends there.
-
-    Messages keep their order among themselves.
-    """
+    """Move a boundary on until no tool exchange lies across it: what begins in `old` ends there."""
     messages = [*old, *recent]
-    if not messages:
-        return [], []
     cut = len(old)
-    joined: set[int] = set()
-    for group in _groups(decode(messages).messages):
+    for group in _groups(decode(messages).messages):  # in the order of their first message
         if group.indices[0] < cut:
-            joined.update(group.indices)
-    early = [message for index, message in enumerate(messages) if index < cut or index in joined]
-    return early, [message for index, message in enumerate(messages) if index >= cut and index not in joined]
+            cut = max(cut, group.indices[-1] + 1)
+    return messages[:cut], messages[cut:]
 
 
-def _check_keep(keep_last: Any) -> None:
+def check_keep(keep_last: Any) -> None:
+    """Refuse anything but an integer of at least 1."""
     if isinstance(keep_last, bool) or not isinstance(keep_last, int) or keep_last < 1:
         raise InvalidInputError("keep_last must be an integer of at least 1", key="keep_last")
 
 
 def _groups(messages: Sequence[Message]) -> list[Group]:
-    grouper = Grouper()
+    grouper = Grouper(_DEAD_AFTER)
     for message in messages:
         grouper.feed(message)
     return grouper.groups()
 
 
-def _compacted(
-    messages: Any, keep_last: int, write: Summarise | None, max_summary_tokens: int
+def compacted(
+    messages: Any, keep_last: int, write: Summarise | None = None, max_summary_tokens: int = 2000
 ) -> tuple[Any, Decisions]:
-    _check_keep(keep_last)
+    """What `compact` gives, and the record of it."""
+    check_keep(keep_last)
     request = decode(messages)
     decisions = _decide(request, keep_last, write, max_summary_tokens)
     if not decisions:

@@ -19,6 +19,9 @@ __all__ = ["relieve", "required_groups"]
 _CLEARED_TOKENS = 24
 """About what a cleared result still costs, frame included; only to guess how many steps are needed."""
 
+_HEADER_TOKENS = 12
+"""What a summary costs at least, frame included."""
+
 _Kind: TypeAlias = Literal["superseded", "pressed", "cleared", "dropped"]
 _Step: TypeAlias = tuple[_Kind, tuple[int, ...]]
 
@@ -50,24 +53,21 @@ class _Relief:
         self._summary_cap = min(policy.max_summary_tokens, int(policy.summary_share * max_input_tokens))
         groups = ledger.grouper.groups(ledger.shown)
         required = required_groups(groups, ledger)
-        self._free = [group for group in groups if group not in required]
-        self._required = [index for group in required for index in group.indices]
+        self._free = [self._shown(group) for group in groups if group not in required]
         self._recent = self._recent_start()
-        self._last_results = groups[-1].indices if groups else ()
+        self._newest = self._shown(groups[-1]) if groups else ()
+
+    def _shown(self, group: Group) -> tuple[int, ...]:
+        """Its messages without those that a repair took out of view."""
+        return tuple(index for index in group.indices if index in self._guess)
 
     def run(self, low: int, high: int) -> None:
-        for steps, goal, enough in (
-            (self._steps(newest=False), low, low),
-            (self._steps(newest=True), high, self._budget),
-        ):
-            rendering = self._take(steps, goal)
-            if rendering is not None and self._total(rendering) <= enough:
-                return self._finish(rendering)
-            if enough is low and rendering is not None and self._total(rendering) <= high:
-                return self._finish(rendering)
-        raise self._impossible()
+        rendering = self._take(self._steps(newest=False), low)
+        if self._total(rendering) > high:
+            rendering = self._take(self._steps(newest=True), high)
+        self._finish(rendering)
 
-    def _take(self, steps: Iterator[_Step], goal: int) -> Rendering | None:
+    def _take(self, steps: Iterator[_Step], goal: int) -> Rendering:
         """Take steps until the goal is met or none are left; what is gained is guessed, then measured."""
         rendering = self._render()
         patience = 1.0
@@ -87,10 +87,10 @@ class _Relief:
     def _steps(self, *, newest: bool) -> Iterator[_Step]:
         ledger = self._ledger
         policy = ledger.policy
-        groups = [group for group in self._free if (group.indices[-1] >= self._recent) == newest]
-        results = [index for group in groups for index in group.indices if holds_results(ledger.messages[index])]
+        groups = [group for group in self._free if (group[-1] >= self._recent) == newest]
+        results = [index for group in groups for index in group if holds_results(ledger.messages[index])]
         if newest:  # the results just given are cut down, not cleared
-            results += [i for i in self._last_results if holds_results(ledger.messages[i]) and i not in results]
+            results += [index for index in self._newest if holds_results(ledger.messages[index])]
         if policy.supersede and not newest:
             shown = [(index, ledger.messages[index]) for index in ledger.shown]
             stale = stale_results(shown, policy)
@@ -100,10 +100,10 @@ class _Relief:
         for index in results:
             yield "pressed", (index,)
         for index in results:
-            if index not in self._last_results:
+            if index not in self._newest:
                 yield "cleared", (index,)
         for group in groups:
-            yield "dropped", group.indices
+            yield "dropped", group
 
     def _apply(self, step: _Step) -> int:
         kind, indices = step
@@ -144,7 +144,11 @@ class _Relief:
     def _finish(self, rendering: Rendering) -> None:
         ledger = self._ledger
         summary = ledger.summary
+        if self._dropped and self._replaced() <= _HEADER_TOKENS:
+            self._dropped.clear()  # a summary would cost as much as what it stands for
+            rendering = self._render()
         if self._dropped:
+            room = self._budget - ledger.total_of(rendering, self._dropped, None)
             places = sorted(self._dropped)
             left_out = [ledger.messages[index] for index in places]
             before = places[0]
@@ -153,14 +157,15 @@ class _Relief:
                 before = min(before, summary[0].before)
             message = summarise(
                 left_out,
-                max_tokens=min(self._summary_cap, self._replaced()),
+                max_tokens=min(self._summary_cap, self._replaced(), room),
                 measure=ledger.measure,
                 dialect=left_out[0].dialect,
                 write=ledger.policy.summarise,
             )
             summary = (Insertion(before=before, message=message, label="summary"), ledger.measure.message(message))
-        if ledger.total_of(rendering, self._dropped, summary) > self._budget:
-            raise self._impossible()
+        required = ledger.total_of(rendering, self._dropped, summary)
+        if required > self._budget:
+            raise self._impossible(rendering, required)
         ledger.commit(self._dropped, rendering, self._states, summary)
 
     def _recent_start(self) -> int:
@@ -172,15 +177,14 @@ class _Relief:
                 return index + 1
         return 0
 
-    def _impossible(self) -> ContextBudgetExceededError:
+    def _impossible(self, rendering: Rendering, required: int) -> ContextBudgetExceededError:
+        """Everything that could go is gone; what is left, by size."""
         ledger = self._ledger
-        parts = [(f"message {index} ({ledger.messages[index].role})", ledger.costs[index]) for index in self._required]
-        if ledger.fixed:
-            parts.append(("system, tools and overhead", ledger.fixed))
-        parts.sort(key=lambda part: (-part[1], part[0]))
-        return ContextBudgetExceededError(
-            required=sum(tokens for _, tokens in parts), max_input_tokens=self._budget, parts=tuple(parts)
-        )
+        parts = [(f"message {index} ({ledger.messages[index].role})", cost) for index, cost in rendering.costs.items()]
+        parts.append(("system, tools and overhead", ledger.fixed))
+        parts.append(("summary and repairs", required - ledger.fixed - rendering.total))
+        parts = sorted((part for part in parts if part[1]), key=lambda part: (-part[1], part[0]))
+        return ContextBudgetExceededError(required=required, max_input_tokens=self._budget, parts=tuple(parts))
 
 
 def required_groups(groups: list[Group], ledger: Ledger) -> list[Group]:

@@ -163,7 +163,8 @@ def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tok
     if isinstance(max_input_tokens, bool) or not isinstance(cast("Any", max_input_tokens), int) or max_input_tokens < 1:
         raise InvalidInputError("max_input_tokens must be an integer of at least 1", key="max_input_tokens")
     fixed = measure.request(msgspec.structs.replace(request, messages=()), message_tokens=()).total
-    return Ledger(policy, measure, fixed=fixed, cap=int(policy.result_share * max_input_tokens))
+    cap = max(policy.pressed_tokens, int(policy.result_share * max_input_tokens))
+    return Ledger(policy, measure, fixed=fixed, cap=cap)
 
 
 class Fitter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
@@ -35,10 +36,10 @@ class Mark(Struct, frozen=True, kw_only=True):
 
     messages: int
     batches: int
-    shown: int
     repairs: int
     repaired: int
     total: int
+    taken_out: int
     indexed: dict[str, int]
 
 
@@ -73,6 +74,7 @@ class Ledger:
         self.repairs: list[tuple[Insertion, int]] = []
         self.summary: tuple[Insertion, int] | None = None
         self._batches: list[int] = []
+        self._taken_out: list[tuple[int, int, list[Elision], Message | None]] = []
         self._repairer = Repairer(Grouper(policy.dead_after), policy.orphans)
         self._arrivals = Arrivals(policy, measure, cap)
         self.total = fixed
@@ -92,20 +94,28 @@ class Ledger:
         return Mark(
             messages=len(self.messages),
             batches=len(self._batches),
-            shown=len(self.shown),
             repairs=len(self.repairs),
             repaired=len(self._repairer.repairs),
             total=self.total,
+            taken_out=len(self._taken_out),
             indexed=self._arrivals.deduper.mark(),
         )
 
     def rewind(self, mark: Mark) -> None:
         """Forget all that was admitted since the mark. Costs as much as reading everything again; failure is rare."""
-        del self.messages[mark.messages :], self.own[mark.messages :], self.shown[mark.shown :]
+        del self.messages[mark.messages :], self.own[mark.messages :]
+        self.shown = [index for index in self.shown if index < mark.messages]
         del self.repairs[mark.repairs :], self._repairer.repairs[mark.repaired :], self._batches[mark.batches :]
         for of_message in (self.elisions, self.views, self.costs, self.fates, self.settled):
             for index in [index for index in of_message if index >= mark.messages]:
                 del of_message[index]
+        while len(self._taken_out) > mark.taken_out:
+            index, cost, elisions, view = self._taken_out.pop()
+            insort(self.shown, index)
+            del self.fates[index], self.settled[index]
+            self.costs[index] = cost
+            if view is not None:
+                self.elisions[index], self.views[index] = elisions, view
         self.total = mark.total
         self._arrivals.deduper.rewind(mark.indexed)
         self._repairer.grouper = grouper = Grouper(self.policy.dead_after)
@@ -140,9 +150,19 @@ class Ledger:
             self.settled.setdefault(elision.message, []).append(elision)
             if not elision.path:
                 self.fates[elision.message] = elision.fate
+                if elision.message < since:
+                    self._take_out(elision.message)
         costs = self.measure.messages([insertion.message for insertion in insertions])
         self.repairs += zip(insertions, costs, strict=True)
         self.total += sum(costs)
+
+    def _take_out(self, index: int) -> None:
+        """A message shown before is replaced by a repair."""
+        self.total -= self.costs[index]
+        self._taken_out.append(
+            (index, self.costs.pop(index), self.elisions.pop(index, []), self.views.pop(index, None))
+        )
+        self.shown.remove(index)
 
     def render(
         self,

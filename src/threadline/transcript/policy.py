@@ -51,7 +51,7 @@ class FitPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     | `fold` | None | `edges`: white space around a text does not count; never inside, so never in code |
     | `marker` | `reference` | what stands in its place: `reference`, `silent`, or a callable |
     | `tables` | False | show lists of uniform JSON objects with their keys named once |
-    | `result_share` | 0.25 | most of the budget one tool result may take; the middle of a longer one is left out |
+    | `result_share` | 0.25 | most of the budget a result may take, `pressed_tokens` at least |
     | `result_tokens` | {} | the same per tool name, in tokens |
     | `keep_lines` | errors, exit status, totals | pattern of lines kept out of what is left out |
     | `repair` | True | answer dead calls, settle results without a call, move results next to their call |
@@ -106,11 +106,13 @@ class FitPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         for name in ("low_water", "recent_share", "result_share", "summary_share", "min_gain"):
-            if not 0 <= getattr(self, name) <= 1:
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not 0 <= value <= 1:
                 raise InvalidInputError(f"{name} must be between 0 and 1", key=name)
         for name in ("min_chars", "dead_after", "pressed_tokens", "max_summary_tokens"):
-            if getattr(self, name) < 1:
-                raise InvalidInputError(f"{name} must be at least 1", key=name)
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InvalidInputError(f"{name} must be an integer of at least 1", key=name)
         _one_of("keep", self.keep, ("first", "latest"))
         _one_of("fold", self.fold, (None, "edges"))
         _one_of("orphans", self.orphans, ("drop", "text"))

@@ -16,7 +16,7 @@ from threadline.transcript.markers import pruned_marker
 __all__ = ["KEEP_LINES", "prune_cuts", "prune_text", "prune_tool_results"]
 
 KEEP_LINES = (
-    r"\b(?:error|exception|traceback|fatal|panic|fail(?:ed|ure|ing)?|denied|not found|timed? ?out)\b"
+    r"(?:error|exception|traceback|\bfatal|\bpanic|\bfail(?:ed|ure|ing)?|\bdenied|\bnot found|\btimed? ?out)\b"
     r"|\bexit(?:ed)? (?:code|status|with)\b|\breturn code\b"
     r"|\b\d+ (?:passed|failed|errors?|warnings?|skipped)\b|^\s*total\b"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -12,15 +13,17 @@ from threadline.errors import InvalidInputError
 from threadline.messages.dialects import Decoder, decode, encode, result_message, text_message
 from threadline.messages.elision import Decisions, Elision, Insertion, apply
 from threadline.messages.fate import Fate
-from threadline.messages.groups import DEAD_AFTER, Grouper
+from threadline.messages.groups import Grouper
 from threadline.messages.message import Message
 from threadline.messages.parts import TextPart, ToolCallPart, ToolResultPart
 from threadline.messages.wire import get_at
 
-__all__ = ["UNKNOWN_OUTCOME", "Repair", "RepairResult", "Repairer", "repair"]
+__all__ = ["UNKNOWN_OUTCOME", "Repair", "RepairResult", "Repairer", "is_orphan_text", "repair"]
 
-UNKNOWN_OUTCOME = "No result was recorded for this call; whether it took effect is unknown."
+UNKNOWN_OUTCOME = "No result was recorded; the outcome is unknown."
 """The answer to a dead call. It must not say that nothing was done: the call may have had its effect."""
+
+_ORPHAN_HEADING = re.compile(r"\[result of .{1,128} that is not in this conversation\]\n")
 
 
 class Repair(Struct, frozen=True, kw_only=True):
@@ -45,13 +48,15 @@ class RepairResult(Struct, frozen=True, kw_only=True):
     repairs: tuple[Repair, ...]
 
 
-def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text", dead_after: int = DEAD_AFTER) -> RepairResult:
+def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text") -> RepairResult:
     """Put every broken tool exchange right; input that needs nothing comes back as the same object.
+
+    Every call without a result is answered, also one at the very end: who calls this knows that none will come, since
+    the process that ran the tool is gone. `fit` answers only calls that later turns left behind.
 
     Args:
         messages: a message list, a request body or a `Request`.
         orphans: what becomes of a result without a call.
-        dead_after: later turns that make an unanswered call dead; a call that still waits is left alone.
 
     Raises:
         InvalidInputError: a message is malformed, or an option is.
@@ -59,11 +64,11 @@ def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text", dead_aft
     if orphans not in ("drop", "text"):
         raise InvalidInputError("orphans must be 'drop' or 'text'", key="orphans")
     request = decode(messages)
-    grouper = Grouper(dead_after)
+    grouper = Grouper()
     for message in request.messages:
         grouper.feed(message)
     repairer = Repairer(grouper, orphans)
-    elisions, insertions = repairer.settle(request.messages, 0)
+    elisions, insertions = repairer.settle(request.messages, 0, also_waiting=True)
     decisions = Decisions(elisions=tuple(elisions), insertions=tuple(insertions))
     view = apply(request.messages, decisions)
     return RepairResult(
@@ -81,16 +86,22 @@ class Repairer:
         self._orphans = orphans
         self.repairs: list[Repair] = []
 
-    def settle(self, messages: Sequence[Message], since: int) -> tuple[list[Elision], list[Insertion]]:
+    def settle(
+        self, messages: Sequence[Message], since: int, *, also_waiting: bool = False
+    ) -> tuple[list[Elision], list[Insertion]]:
         """Repairs for the messages from `since` on (already fed to the grouper), sorted by place.
 
         Args:
             messages: all messages from the first.
             since: the first new one.
+            also_waiting: answer the calls too that may still get a result.
         """
         elisions: list[Elision] = []
         insertions: list[Insertion] = []
-        for index, call in self.grouper.dead_calls():
+        dead = self.grouper.dead_calls()
+        if also_waiting:
+            dead += self.grouper.open_calls()
+        for index, call in dead:
             self._note(index, "answered_dead_call", call.id)
             insertions += _answer(messages, index, call)
         for index in range(since, len(messages)):
@@ -115,7 +126,7 @@ class Repairer:
                 self._note(index, kind, result.call_id)
                 gone.append(result)
                 if self._orphans == "text":
-                    insertions.append(_as_text(message, result, index))
+                    insertions.append(_as_text(message, result, index, _behind_results(messages, index)))
             elif not _stands_by(messages, call_at, index, result):
                 self._note(index, "moved_result", result.call_id)
                 gone.append(result)
@@ -170,12 +181,27 @@ def _answer(messages: Sequence[Message], index: int, call: ToolCallPart) -> Iter
     yield Insertion(before=_answers_start(messages, index), message=answer, label="repair", owner=index)
 
 
-def _as_text(message: Message, result: ToolResultPart, index: int) -> Insertion:
+def _behind_results(messages: Sequence[Message], index: int) -> int:
+    """Behind the run of results that a message is in: text must not stand between a call and its results."""
+    while index < len(messages) and messages[index].tool_results:
+        index += 1
+    return index
+
+
+def _as_text(message: Message, result: ToolResultPart, index: int, before: int) -> Insertion:
     text = "\n".join(part.text for part in result.parts if isinstance(part, TextPart))
-    heading = f"[result of {result.name or 'a call'} that is not in this conversation]"
+    heading = f"[result of {(result.name or 'a call')[:128]} that is not in this conversation]"
     told = text_message("user", f"{heading}\n{text}", message.dialect)
     told = msgspec.structs.replace(told, origin="repair")
-    return Insertion(before=index + 1, message=told, label="repair", owner=index)
+    return Insertion(before=before, message=told, label="repair", owner=index)
+
+
+def is_orphan_text(message: Message) -> bool:
+    """True for the text of a result without a call, also after it went over a wire."""
+    if message.role != "user" or len(message.parts) != 1:
+        return False
+    part = message.parts[0]
+    return isinstance(part, TextPart) and _ORPHAN_HEADING.match(part.text) is not None
 
 
 def _moved(message: Message, result: ToolResultPart, call_at: int, before: int) -> Insertion:

@@ -15,8 +15,8 @@ __all__ = ["Copy", "Repeat", "RepeatIndex"]
 _ANCHOR_CHARS = 16
 """A repeated piece starts a match only from this length on: shorter ones repeat by chance (`}`, blank lines)."""
 
-_MIN_SOLID_CHARS = 38
-"""Characters of a run that are not white space; below it a marker costs as much as the text (measured on code)."""
+_MIN_SOLID = 38 / 64
+"""Share of `min_chars` that must not be white space; below it a marker costs as much as the text (measured on code)."""
 
 _HIDDEN = -1
 
@@ -151,7 +151,7 @@ class RepeatIndex:
         span = pieces.text[start:end]
         if not shift and span != earlier.text[copy.start : copy.end]:
             return None  # same pieces, other separators: not the same text
-        if len("".join(span.split())) < _MIN_SOLID_CHARS:
+        if len("".join(span.split())) < _MIN_SOLID * self._min_chars:
             return None
         numbers = [n for n in pieces.numbers[first:last] if n is not None] if pieces.numbers else []
         return Repeat(
