@@ -125,14 +125,15 @@ def _match(model: str) -> str | None:
 
 
 def _ends_there(prefix: str, name: str) -> bool:
-    """A prefix that ends in a digit is not cut out of a longer number or word: `o1` of `o11`, `gpt-4` of `gpt-4o`.
+    """A prefix is not cut out of a longer number or word: `o1` of `o11`, `gpt-4` of `gpt-4o`, `gpt-4o` of `gpt-4oo`.
 
     What follows a dash is a number or a word: `gpt-` fits `gpt-6` and `gpt-audio`, not the slip `gpt-4oo`.
     """
+    following = name[len(prefix) : len(prefix) + 1]
     if prefix.endswith("-"):
         step = _STEP.match(name, len(prefix))
         return step is not None and (step.group().isdigit() or step.group().isalpha())
-    return not prefix[-1].isdigit() or not name[len(prefix) : len(prefix) + 1].isalnum()
+    return not (following.isalnum() if prefix[-1].isdigit() else following.isalpha())
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,9 @@ _LONG_LINE = 160
 """Characters from which a line of JSON is split; shorter ones are matched whole (measured on tau-bench)."""
 
 _FRAGMENT = re.compile(r".+?(?:\}, ?|, |$)")
-_NUMBERED = re.compile(r"([ 0]*)(\d+)([:|\t\u2192] ?)")
+_NUMBERED = re.compile(r"([ 0]*)(\d{1,9})([:|\t\u2192] ?)")
+_NUMBERED_PAIR = re.compile(r"\n[ 0]*\d{1,9}[:|\t\u2192][^\n]*\n[ 0]*\d{1,9}[:|\t\u2192]")
+"""Two numbered lines in a row; starts with a character that is searched for fast."""
 
 
 class Pieces:
@@ -64,7 +66,7 @@ class Pieces:
 def split_pieces(text: str) -> Pieces:
     """Cut a text into pieces; joined with the line breaks between them they are the text again."""
     lines = text.split("\n")
-    if len(lines) >= 4 and _looks_numbered(lines):
+    if _NUMBERED_PAIR.search(text) is not None:
         return _numbered(text, lines)
     fences = fence_spans(text) if "```" in text or "~~~" in text else []
     if fences or ('":' in text and max(map(len, lines)) > _LONG_LINE):
@@ -72,29 +74,26 @@ def split_pieces(text: str) -> Pieces:
     return Pieces(text, lines)
 
 
-def _looks_numbered(lines: list[str]) -> bool:
-    quarter = len(lines) // 4
-    found = 0
-    for line in (lines[quarter], lines[2 * quarter], lines[3 * quarter]):
-        found += line.lstrip(" 0")[:1].isdigit() and _NUMBERED.match(line) is not None
-    return found >= 2
-
-
 def _numbered(text: str, lines: list[str]) -> Pieces:
+    """Lines whose number goes on from the line before, or to the line behind, are compared without it.
+
+    What a line is depends on its neighbours alone, so leaving out other parts of the text does not change it.
+    """
+    found = [_NUMBERED.match(line) for line in lines]
+    numbers = [None if match is None else int(match[2]) for match in found]
     keys: list[str] = []
-    numbers: list[int | None] = []
-    match_number = _NUMBERED.match
-    for line in lines:
-        match = match_number(line)
-        if match is None:
+    kept: list[int | None] = []
+    before: int | None = None
+    for line, match, number, behind in zip(lines, found, numbers, [*numbers[1:], None], strict=True):
+        if match is None or number is None or (before != number - 1 and behind != number + 1):
             keys.append(line)
-            numbers.append(None)
+            kept.append(None)
         else:
-            pad, number, separator = match.groups()
             # pad width and separator belong to the key, or `13|` would come back as `13:`
-            keys.append(f"\0{match.end(2) if pad else 0}{separator}{line[match.end() :]}")
-            numbers.append(int(number))
-    return Pieces(text, keys, numbers=numbers)
+            keys.append(f"\0{match.end(2) if match[1] else 0}{match[3]}{line[match.end() :]}")
+            kept.append(number)
+        before = number
+    return Pieces(text, keys, numbers=kept)
 
 
 def _mixed(text: str, fences: list[tuple[int, int]]) -> Pieces:
