@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from threadline.compat.contextray import optimize_context
 
 from threadline.compat import nous
+from threadline.compat.contextray import optimize_context
 
 from .conversations import P, Q, R, a, call, measure, prose, s, t, u
 

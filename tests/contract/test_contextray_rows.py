@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from threadline.compat.contextray import optimize_context
 
 import threadline
+from threadline.compat.contextray import optimize_context
 from threadline.errors import InvalidInputError
 
 from .conversations import (

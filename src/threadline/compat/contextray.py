@@ -7,18 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from msgspec.structs import replace
+
 from threadline.errors import InvalidInputError
 from threadline.messages.parts import Path
 from threadline.messages.shapes import is_array, is_object
 from threadline.messages.wire import dumps, replace_at
-from threadline.transcript.cuts import Cut, splice
+from threadline.transcript.cuts import splice
 from threadline.transcript.dedupe import Deduper
 from threadline.transcript.policy import FitPolicy
+from threadline.transcript.tables import table_cuts
 
 __all__ = ["optimize_context"]
 
 _OPTIONS = ("marker", "keep", "min_chars", "fold", "flag_system", "roles", "across_roles", "tables")
 _TOP = 5
+_CONTENT: Path = ("content",)
 
 
 def optimize_context(
@@ -53,10 +57,10 @@ def optimize_context(
     if not isinstance(messages, (list, tuple)):
         raise InvalidInputError("messages must be a list of messages or one text", key="messages")
     wires: list[Any] = list(messages)
-    run = _Run(policy, roles)
-    out = run.optimised(wires)
-    run.flag(wires, with_system=flag_system)
-    metrics = run.metrics(wires)
+    run = _Run(wires, policy, roles)
+    out = run.optimised()
+    run.flag(with_system=flag_system)
+    metrics = run.metrics()
     blocks = run.worst()
     return {
         "optimized_context": out,
@@ -67,89 +71,88 @@ def optimize_context(
 
 
 class _Run:
-    def __init__(self, policy: FitPolicy, roles: Any) -> None:
-        self._policy = policy
-        self._roles = None if roles is None else frozenset(roles)
-        self._cuts: dict[tuple[int, Path], list[Cut]] = {}
-        self._blocks: dict[str, dict[str, Any]] = {}
-        self.removed = self.flagged = 0
-        self.by_role: dict[str, list[int]] = {}
+    """One call: the texts are read once, everything else is derived from them."""
 
-    def optimised(self, wires: list[Any]) -> list[Any]:
-        texts = [
-            (index, path, wire["role"], text) for index, wire in enumerate(wires) for path, text in _texts(wire, index)
-        ]
-        latest = self._policy.keep == "latest"
-        roles = {role for *_, role, _ in texts if self._is_free(role)}
-        dedupers = Deduper(_with_roles(self._policy, roles))
-        dedupers.below = latest
-        changed: dict[int, Any] = {}
-        for index, path, role, text in reversed(texts) if latest else texts:
-            totals = self.by_role.setdefault(role, [0, 0])
+    def __init__(self, wires: list[Any], policy: FitPolicy, roles: Any) -> None:
+        self.wires = wires
+        self.texts = [(i, path, wire["role"], text) for i, wire in enumerate(wires) for path, text in _texts(wire, i)]
+        said = {role for _, _, role, _ in self.texts}
+        free = said - {"system", "developer"} if roles is None else said & frozenset(roles)
+        self.policy = replace(policy, dedupe_roles=frozenset(free))
+        self.kept: list[tuple[str, str]] = []
+        self.removed: dict[tuple[str, str], int] = {}
+        self.flagged: dict[tuple[str, str], int] = {}
+        self.by_role = {role: [0, 0] for role in said}
+
+    def optimised(self) -> list[Any]:
+        policy, by_role = self.policy, self.by_role
+        latest = policy.keep == "latest"
+        deduper = Deduper(policy)
+        deduper.below = latest
+        out = list(self.wires)
+        removed, free = self.removed, policy.dedupe_roles
+        for index, path, role, text in reversed(self.texts) if latest else self.texts:
+            totals = by_role[role]
             totals[0] += len(text)
             totals[1] += len(text)
-            if not self._is_free(role):
-                continue
-            cuts = dedupers.cuts(index, path, role, text, self._tables(text))
-            view = splice(text, cuts)
-            if not cuts:
-                continue
-            self._cuts[index, path] = cuts
+            is_free = role in free
+            view = deduper.marker_of_whole(role, text) if is_free and not policy.tables else None
+            if view is not None:
+                removed[role, text] = removed.get((role, text), 0) + 1
+            else:
+                cuts = deduper.cuts(index, path, role, text, table_cuts(text) if policy.tables and is_free else [])
+                if not cuts:
+                    self.kept.append((role, text))
+                    continue
+                view = splice(text, cuts)
+                self.kept.append((role, splice(text, [replace(cut, replacement="") for cut in cuts])))
+                for cut in cuts:
+                    if cut.sources:
+                        key = role, text[cut.start : cut.end]
+                        removed[key] = removed.get(key, 0) + 1
             totals[1] += len(view) - len(text)
-            changed[index] = replace_at(changed.get(index, wires[index]), path, view)
-            for cut in cuts:
-                if cut.sources:
-                    self.removed += 1
-                    self._note(text[cut.start : cut.end], role, removed=1)
-        return [changed.get(index, wire) for index, wire in enumerate(wires)]
+            wire = out[index]
+            out[index] = {**wire, "content": view} if path == _CONTENT else replace_at(wire, path, view)
+        return out
 
-    def _tables(self, text: str) -> list[Cut]:
-        if not self._policy.tables:
-            return []
-        from threadline.transcript.tables import table_cuts
-
-        return table_cuts(text)
-
-    def _is_free(self, role: str) -> bool:
-        if self._roles is not None:
-            return role in self._roles
-        return role not in ("system", "developer")
-
-    def flag(self, wires: list[Any], *, with_system: bool) -> None:
+    def flag(self, *, with_system: bool) -> None:
         """Count paragraphs that another role said first; they stay."""
         if len(self.by_role) < 2:
             return
         first: dict[str, str] = {}
-        for index, wire in enumerate(wires):
-            role = wire["role"]
+        for role, kept in reversed(self.kept) if self.policy.keep == "latest" else self.kept:
             if not with_system and role in ("system", "developer"):
                 continue
-            for path, text in _texts(wire, index):
-                cuts = self._cuts.get((index, path))
-                kept = splice(text, [_blanked(cut) for cut in cuts]) if cuts else text
-                for paragraph in kept.split("\n\n"):
-                    if len(paragraph) >= self._policy.min_chars and first.setdefault(paragraph, role) != role:
-                        self.flagged += 1
-                        self._note(paragraph, role, removed=0)
-
-    def _note(self, text: str, role: str, *, removed: int) -> None:
-        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        block = self._blocks.setdefault(
-            digest, {"hash": digest, "role": role, "count": 1, "chars_wasted": 0, "removed": 0, "flagged": 0}
-        )
-        block["count"] += 1
-        block["chars_wasted"] += len(text)
-        block["removed"] += removed
-        block["flagged"] += 1 - removed
+            for paragraph in kept.split("\n\n") if "\n\n" in kept else (kept,):
+                if len(paragraph) >= self.policy.min_chars and first.setdefault(paragraph, role) != role:
+                    key = role, paragraph
+                    self.flagged[key] = self.flagged.get(key, 0) + 1
 
     def worst(self) -> list[dict[str, Any]]:
-        blocks = sorted(self._blocks.values(), key=lambda block: (-block["chars_wasted"], block["hash"]))
-        return blocks[:_TOP]
+        """The repeats that waste most, by hash where they waste the same."""
+        counts: dict[tuple[str, str], list[int]] = {key: [removed, 0] for key, removed in self.removed.items()}
+        for key, flagged in self.flagged.items():
+            counts.setdefault(key, [0, 0])[1] = flagged
+        wasted = {key: len(key[1]) * sum(count) for key, count in counts.items()}
+        least = sorted(wasted.values(), reverse=True)[:_TOP][-1:] or [0]
+        rows: list[dict[str, Any]] = [
+            {
+                "hash": sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+                "role": role,
+                "count": 1 + sum(counts[role, text]),
+                "chars_wasted": chars,
+                "removed": counts[role, text][0],
+                "flagged": counts[role, text][1],
+            }
+            for (role, text), chars in wasted.items()
+            if chars >= least[0]
+        ]
+        return sorted(rows, key=lambda row: (-row["chars_wasted"], row["hash"]))[:_TOP]
 
-    def metrics(self, wires: list[Any]) -> dict[str, Any]:
+    def metrics(self) -> dict[str, Any]:
         before = sum(totals[0] for totals in self.by_role.values())
         after = sum(totals[1] for totals in self.by_role.values())
-        tokens = sum(_tokens(text) for index, wire in enumerate(wires) for _, text in _texts(wire, index))
+        tokens = sum(_tokens(text) for *_, text in self.texts)
         saved = before - after
         share = saved / before if before else 0.0
         return {
@@ -157,23 +160,11 @@ class _Run:
             "total_chars_out": after,
             "chars_saved": saved,
             "reduction_percentage": round(100 * share, 2),
-            "est_tokens_in": tokens + sum(_call_tokens(wire) for wire in wires),
+            "est_tokens_in": tokens + sum(_call_tokens(wire) for wire in self.wires if "tool_calls" in wire),
             "est_tokens_saved": tokens * share,
-            "removed": self.removed,
-            "flagged": self.flagged,
+            "removed": sum(self.removed.values()),
+            "flagged": sum(self.flagged.values()),
         }
-
-
-def _with_roles(policy: FitPolicy, roles: set[str]) -> FitPolicy:
-    from msgspec.structs import replace
-
-    return replace(policy, dedupe_roles=frozenset(roles))
-
-
-def _blanked(cut: Cut) -> Cut:
-    from msgspec.structs import replace
-
-    return replace(cut, replacement="")
 
 
 def _texts(wire: Any, index: int) -> Iterator[tuple[Path, str]]:
@@ -189,7 +180,7 @@ def _texts(wire: Any, index: int) -> Iterator[tuple[Path, str]]:
     if not isinstance(role, str):
         raise InvalidInputError(f"message {index}: role must be a string", index=index, key="role")
     if isinstance(content, str):
-        yield ("content",), content
+        yield _CONTENT, content
     elif is_array(content):
         for number, part in enumerate(content):
             text = part.get("text") if is_object(part) else None

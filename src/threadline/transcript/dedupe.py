@@ -9,15 +9,16 @@ from threadline.messages.elision import Source
 from threadline.messages.fate import Fate
 from threadline.messages.parts import Path
 from threadline.transcript.cuts import Cut, compose, span_in_original, splice
-from threadline.transcript.markers import Marker, reference_marker
+from threadline.transcript.markers import Marker, holds_marker, reference_marker
 from threadline.transcript.policy import FitPolicy
-from threadline.transcript.repeats import Copy, Repeat, RepeatIndex
+from threadline.transcript.repeats import Copy, Repeat, RepeatIndex, is_solid, numbers_of
 
 __all__ = ["Deduper", "TextMeasure"]
 
 _MIN_TOKENS_SAVED = 4
 """A repeat must save this much: joining text at both ends of a marker may cost a token or two."""
 
+_UNKNOWN = "?"
 _SURELY_WORTH_CHARS = 2000
 
 
@@ -45,17 +46,22 @@ class Deduper:
         self._measure = measure
         self.below = False
         self._indexes: dict[str, RepeatIndex] = {}
+        self._whole: dict[tuple[str, str], tuple[int, Path]] = {}
+        self._markers: dict[str, str | None] = {}
         self._earlier_cuts: dict[tuple[int, Path], list[Cut]] = {}
 
-    def mark(self) -> dict[str, int]:
+    def mark(self) -> tuple[dict[str, int], int]:
         """A point to come back to with `rewind`."""
-        return {scope: len(index) for scope, index in self._indexes.items()}
+        return {scope: len(index) for scope, index in self._indexes.items()}, len(self._whole)
 
-    def rewind(self, mark: Mapping[str, int]) -> None:
+    def rewind(self, mark: tuple[Mapping[str, int], int]) -> None:
         """Forget every text given since the mark."""
+        indexed, whole = mark
         for scope, index in self._indexes.items():
-            while len(index) > mark.get(scope, 0):
+            while len(index) > indexed.get(scope, 0):
                 index.withdraw()
+        while len(self._whole) > whole:
+            self._whole.popitem()
 
     def cuts(self, message: int, path: Path, scope: str, text: str, cuts: list[Cut]) -> list[Cut]:
         """Cuts of a text with its repeats cut out too.
@@ -70,10 +76,39 @@ class Deduper:
         if not self._policy.dedupe or scope not in self._policy.dedupe_roles:
             return cuts
         scope = "all" if self._policy.across_roles else scope
+        if not cuts and (place := self._whole.get((scope, text))) is not None:
+            marker = self._marker_of(text)
+            if marker is None:
+                return []
+            return [_whole_cut(text, marker, self._source(Copy(place=place, start=0, end=len(text))))]
         index = self._indexes.get(scope)
         if index is None:
             index = self._indexes[scope] = RepeatIndex(self._policy.min_chars)
         place = (message, path)
+        found = self._search(index, place, text, cuts)
+        if not found and len(text) >= self._policy.min_chars and not holds_marker(text):
+            self._whole[scope, text] = place
+        return found
+
+    def marker_of_whole(self, scope: str, text: str) -> str | None:
+        """What stands for a text that stood before as a whole; None when it did not, or a marker is no gain."""
+        scope = "all" if self._policy.across_roles else scope
+        return self._marker_of(text) if (scope, text) in self._whole else None
+
+    def _marker_of(self, text: str) -> str | None:
+        """The marker for a whole text, worked out once."""
+        marker = self._markers.get(text, _UNKNOWN)
+        if marker is _UNKNOWN:
+            marker = None
+            if is_solid(text, self._policy.min_chars):
+                about = Marker(text=text, lines=text.count("\n") + 1, numbers=numbers_of(text), below=self.below)
+                written = reference_marker(about, self._policy.marker)
+                if len(written) < len(text) and (self._measure is None or self._worth([text], [written])[0]):
+                    marker = written
+            self._markers[text] = marker
+        return marker
+
+    def _search(self, index: RepeatIndex, place: tuple[int, Path], text: str, cuts: list[Cut]) -> list[Cut]:
         view = splice(text, cuts)
         while True:
             edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0
@@ -120,8 +155,13 @@ class Deduper:
 
     def _source(self, copy: Copy) -> Source:
         place = cast("tuple[int, Any]", copy.place)
-        start, end = span_in_original(self._earlier_cuts.get(place, ()), copy.start, copy.end)
+        earlier = self._earlier_cuts.get(place)
+        start, end = span_in_original(earlier, copy.start, copy.end) if earlier else (copy.start, copy.end)
         return Source(message=place[0], path=place[1], start=start, end=end, shift=copy.shift)
+
+
+def _whole_cut(text: str, marker: str, source: Source) -> Cut:
+    return Cut(start=0, end=len(text), replacement=marker, fate=Fate.DEDUPLICATED, sources=(source,))
 
 
 def _edge_cut(edge: int) -> list[Cut]:

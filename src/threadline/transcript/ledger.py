@@ -40,7 +40,7 @@ class Mark(Struct, frozen=True, kw_only=True):
     repaired: int
     total: int
     taken_out: int
-    indexed: dict[str, int]
+    indexed: tuple[dict[str, int], int]
 
 
 class Ledger:

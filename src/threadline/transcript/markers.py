@@ -26,6 +26,10 @@ _MARKER = re.compile(
 )
 
 
+_QUOTE_REACH = 400
+"""How far into a text the words to quote are looked for."""
+
+_WORD = re.compile(r"[^\W_]")
 _LINE_NUMBER = re.compile(r"^ *\d+[:|\t\u2192]")
 
 
@@ -79,9 +83,13 @@ def holds_marker(piece: str) -> bool:
 
 
 def _quote(text: str) -> str:
-    lines = (_LINE_NUMBER.sub("", line).strip() for line in text.split("\n", 8))
-    line = next((line for line in lines if any(map(str.isalnum, line))), "")
-    if len(line) <= _QUOTE_CHARS:
-        return line
-    cut = line[:_QUOTE_CHARS]
-    return cut[: cut.rfind(" ")] if " " in cut[4:] else cut
+    """The first words of the first line that has any, up to a comma, where markers in one-line JSON would be cut."""
+    for line in text[:_QUOTE_REACH].split("\n"):
+        words = _LINE_NUMBER.sub("", line).strip()[:_QUOTE_CHARS]
+        if _WORD.search(words) is not None:
+            break
+    else:
+        return ""
+    if len(words) < _QUOTE_CHARS:
+        return words
+    return words[: words.rfind(" ")] if " " in words[4:] else words

@@ -7,9 +7,9 @@ from itertools import accumulate
 
 from threadline.text.fences import fence_spans
 
-__all__ = ["Pieces", "split_pieces"]
+__all__ = ["LONG_LINE", "Pieces", "split_pieces"]
 
-_LONG_LINE = 160
+LONG_LINE = 160
 """Characters from which a line of JSON is split; shorter ones are matched whole (measured on tau-bench)."""
 
 _FRAGMENT = re.compile(r".+?(?:\}, ?|, |$)")
@@ -69,7 +69,7 @@ def split_pieces(text: str) -> Pieces:
     if _NUMBERED_PAIR.search(text) is not None:
         return _numbered(text, lines)
     fences = fence_spans(text) if "```" in text or "~~~" in text else []
-    if fences or ('":' in text and max(map(len, lines)) > _LONG_LINE):
+    if fences or ('":' in text and max(map(len, lines)) >= LONG_LINE):
         return _mixed(text, fences)
     return Pieces(text, lines)
 
@@ -114,7 +114,7 @@ def _mixed(text: str, fences: list[tuple[int, int]]) -> Pieces:
 
 def _split_lines(chunk: str, offset: int, keys: list[str], starts: list[int], ends: list[int]) -> None:
     for line in chunk.split("\n"):
-        if len(line) > _LONG_LINE and line.lstrip()[:1] in ("{", "["):
+        if len(line) >= LONG_LINE and line.lstrip()[:1] in ("{", "["):
             for match in _FRAGMENT.finditer(line):
                 keys.append(match.group())
                 starts.append(offset + match.start())

@@ -8,9 +8,9 @@ from collections.abc import Hashable
 from msgspec import Struct
 
 from threadline.transcript.markers import holds_marker
-from threadline.transcript.pieces import Pieces, split_pieces
+from threadline.transcript.pieces import LONG_LINE, Pieces, split_pieces
 
-__all__ = ["Copy", "Repeat", "RepeatIndex"]
+__all__ = ["Copy", "Repeat", "RepeatIndex", "is_solid", "numbers_of"]
 
 _ANCHOR_CHARS = 16
 """A repeated piece starts a match only from this length on: shorter ones repeat by chance (`}`, blank lines)."""
@@ -59,10 +59,11 @@ class RepeatIndex:
         self._ids: list[int] = []
         self._bases: list[int] = []
         self._texts: list[tuple[Hashable, Pieces]] = []
+        self._deferred: dict[str, Hashable] = {}
 
     def __len__(self) -> int:
         """How many texts are indexed."""
-        return len(self._texts)
+        return len(self._texts) + len(self._deferred)
 
     def feed(self, place: Hashable, text: str) -> tuple[list[Repeat], bool]:
         """Index a text and return its repeats, in order, not overlapping; it may refer to itself.
@@ -70,6 +71,12 @@ class RepeatIndex:
         The flag says whether what stays of it surely holds no further repeat, once markers stand between its pieces (a
         numbered text may look unnumbered afterwards).
         """
+        is_line = "\n" not in text and (len(text) < LONG_LINE or '":' not in text)
+        if is_line and not self._texts and text not in self._deferred:
+            self._deferred[text] = place  # of use only to a text of several pieces, which many chats never have
+            return [], True
+        if self._deferred:
+            self._add_lines()
         pieces = split_pieces(text)
         keys = pieces.keys
         base = len(self._ids)
@@ -84,8 +91,20 @@ class RepeatIndex:
         pieces.keys = []
         return repeats, pieces.numbers is None
 
+    def _add_lines(self) -> None:
+        """Index the single lines that were put off."""
+        for text, place in self._deferred.items():
+            base = len(self._ids)
+            self._bases.append(base)
+            self._texts.append((place, Pieces(text, [])))
+            self._ids += (self._first.setdefault(text, base), _HIDDEN)
+        self._deferred.clear()
+
     def withdraw(self) -> None:
         """Take the text fed last out of the index again."""
+        if self._deferred:
+            self._deferred.popitem()
+            return
         base = self._bases.pop()
         _, pieces = self._texts.pop()
         del self._ids[base:]
@@ -151,7 +170,7 @@ class RepeatIndex:
         span = pieces.text[start:end]
         if not shift and span != earlier.text[copy.start : copy.end]:
             return None  # same pieces, other separators: not the same text
-        if len("".join(span.split())) < _MIN_SOLID * self._min_chars:
+        if not is_solid(span, self._min_chars):
             return None
         numbers = [n for n in pieces.numbers[first:last] if n is not None] if pieces.numbers else []
         return Repeat(
@@ -161,6 +180,18 @@ class RepeatIndex:
             lines=span.count("\n") + 1 if pieces.is_line(first) else 0,
             numbers=(numbers[0], numbers[-1]) if numbers else None,
         )
+
+
+def is_solid(text: str, min_chars: int) -> bool:
+    """Whether a text has enough in it, besides white space, to be worth a marker."""
+    blank = text.count(" ") + text.count("\n") + text.count("\t") + text.count("\r")
+    return len(text) - blank >= _MIN_SOLID * min_chars
+
+
+def numbers_of(text: str) -> tuple[int, int] | None:
+    """The first and last line number that a text carries."""
+    numbers = [number for number in split_pieces(text).numbers or () if number is not None] if "\n" in text else []
+    return (numbers[0], numbers[-1]) if numbers else None
 
 
 def _joined(repeats: list[Repeat], text: str) -> list[Repeat]:
