@@ -79,8 +79,9 @@ class Grouper:
         draft.has_orphans = draft.has_orphans or (bool(results) and None in closed)
         for call in calls:
             draft.has_calls = True
-            draft.open[index, call.id] = call
-            self._open.setdefault(call.id, []).append((draft, index))
+            if (index, call.id) not in draft.open:
+                draft.open[index, call.id] = call
+                self._open.setdefault(call.id, []).append((draft, index))
         if message.role == "assistant" or message.is_user_turn:
             for waiting in self._waiting:
                 if waiting is not draft:
@@ -163,8 +164,13 @@ class Grouper:
             target.has_orphans = target.has_orphans or draft.has_orphans
             for _, call_id in draft.open:
                 self._open[call_id] = [(target if d is draft else d, at) for d, at in self._open[call_id]]
-            if draft in self._waiting and target not in self._waiting:
-                self._waiting.append(target)
+            draft.open = {}
+            target.later_turns = max(target.later_turns, draft.later_turns)
+            for queue in (self._waiting, self._dying):
+                if draft in queue:
+                    queue.remove(draft)
+                    if target not in queue:
+                        queue.append(target)
         target.indices.append(index)
         target.indices.sort()
         return target

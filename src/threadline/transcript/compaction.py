@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
+from msgspec import structs
+
 from threadline.errors import ContextBudgetExceededError
+from threadline.messages.dialects import text_message
 from threadline.messages.elision import Insertion
 from threadline.messages.groups import Group
 from threadline.messages.message import Message
@@ -18,6 +22,8 @@ __all__ = ["relieve", "required_groups"]
 
 _CLEARED_TOKENS = 24
 """About what a cleared result still costs, frame included; only to guess how many steps are needed."""
+
+_NOT_SHOWN = "[earlier messages not shown]"
 
 _HEADER_TOKENS = 12
 """What a summary costs at least, frame included."""
@@ -163,10 +169,28 @@ class _Relief:
                 write=ledger.policy.summarise,
             )
             summary = (Insertion(before=before, message=message, label="summary"), ledger.measure.message(message))
-        required = ledger.total_of(rendering, self._dropped, summary)
+        bridges = self._bridges(summary[0].before if summary else None)
+        required = ledger.total_of(rendering, self._dropped, summary) + sum(cost for _, cost in bridges)
         if required > self._budget:
             raise self._impossible(rendering, required)
         ledger.commit(self._dropped, rendering, self._states, summary)
+        ledger.bridge(bridges)
+
+    def _bridges(self, summary_before: int | None) -> list[tuple[Insertion, int]]:
+        """Google refuses a call behind another model turn: where a user turn between them was dropped, say so."""
+        ledger = self._ledger
+        if not self._dropped or ledger.messages[0].dialect != "google":
+            return []
+        bridges: list[tuple[Insertion, int]] = []
+        staying = [index for index in ledger.shown if index not in self._dropped]
+        for before, index in pairwise(staying):
+            calls = ledger.messages[index].tool_calls and ledger.messages[before].role == "assistant"
+            parted = any(at in self._dropped for at in range(before + 1, index))
+            if calls and parted and not (summary_before is not None and before < summary_before <= index):
+                told = structs.replace(text_message("user", _NOT_SHOWN, "google"), origin="repair")
+                insertion = Insertion(before=index, message=told, label="repair", owner=index)
+                bridges.append((insertion, ledger.measure.message(told)))
+        return bridges
 
     def _recent_start(self) -> int:
         """Where the newest messages begin that are touched last."""

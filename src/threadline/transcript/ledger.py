@@ -215,6 +215,11 @@ class Ledger:
         self.states = dict(states)
         self.summary = summary
 
+    def bridge(self, bridges: Sequence[tuple[Insertion, int]]) -> None:
+        """Put in what a provider needs between messages that a compaction brought together."""
+        self.repairs = [*self.repairs, *bridges]
+        self.total += sum(cost for _, cost in bridges)
+
     def total_of(self, rendering: Rendering, dropped: AbstractSet[int], summary: tuple[Insertion, int] | None) -> int:
         """What the request costs with this rendering."""
         repairs = sum(cost for _, cost in self._staying(dropped))
