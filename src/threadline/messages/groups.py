@@ -38,7 +38,7 @@ class _Draft:
 
     def __init__(self, index: int) -> None:
         self.indices = [index]
-        self.open: dict[tuple[int, str], ToolCallPart] = {}
+        self.open: dict[tuple[int, int], ToolCallPart] = {}
         self.has_calls = False
         self.has_orphans = False
         self.later_turns = 0
@@ -56,7 +56,7 @@ class Grouper:
         self._dead_after = dead_after
         self._drafts: list[_Draft] = []
         self._of_message: list[_Draft] = []
-        self._open: dict[str, list[tuple[_Draft, int]]] = {}
+        self._open: dict[str, list[tuple[_Draft, tuple[int, int]]]] = {}
         self._waiting: list[_Draft] = []
         self._dying: list[_Draft] = []
         self._last_item: tuple[Message, _Draft] | None = None
@@ -77,11 +77,10 @@ class Grouper:
         draft = self._merge(joined, index) if joined else _Draft(index)
         self._of_message.append(draft)
         draft.has_orphans = draft.has_orphans or (bool(results) and None in closed)
-        for call in calls:
+        for number, call in enumerate(calls):
             draft.has_calls = True
-            if (index, call.id) not in draft.open:
-                draft.open[index, call.id] = call
-                self._open.setdefault(call.id, []).append((draft, index))
+            draft.open[index, number] = call
+            self._open.setdefault(call.id, []).append((draft, (index, number)))
         if message.role == "assistant" or message.is_user_turn:
             for waiting in self._waiting:
                 if waiting is not draft:
@@ -105,9 +104,9 @@ class Grouper:
         for draft in self._dying:
             if draft.later_turns < self._dead_after:
                 continue
-            for (index, call_id), call in sorted(draft.open.items()):
-                dead.append((index, call))
-                self._open[call_id].remove((draft, index))
+            for place, call in sorted(draft.open.items(), key=lambda item: item[0]):
+                dead.append((place[0], call))
+                self._open[call.id].remove((draft, place))
             draft.open.clear()
         self._dying = [draft for draft in self._dying if draft.open]
         return dead
@@ -146,9 +145,9 @@ class Grouper:
         opened = self._open.get(call_id)
         if not opened:
             return None
-        draft, index = opened.pop()
-        del draft.open[index, call_id]
-        return draft, index
+        draft, place = opened.pop()
+        del draft.open[place]
+        return draft, place[0]
 
     def _merge(self, drafts: Sequence[_Draft], index: int) -> _Draft:
         target = min(drafts, key=lambda draft: draft.indices[0])
@@ -162,8 +161,8 @@ class Grouper:
             target.open.update(draft.open)
             target.has_calls = target.has_calls or draft.has_calls
             target.has_orphans = target.has_orphans or draft.has_orphans
-            for _, call_id in draft.open:
-                self._open[call_id] = [(target if d is draft else d, at) for d, at in self._open[call_id]]
+            for call in draft.open.values():
+                self._open[call.id] = [(target if d is draft else d, at) for d, at in self._open[call.id]]
             draft.open = {}
             target.later_turns = max(target.later_turns, draft.later_turns)
             for queue in (self._waiting, self._dying):

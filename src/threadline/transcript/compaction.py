@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from msgspec import structs
-
 from threadline.errors import ContextBudgetExceededError
-from threadline.messages.dialects import text_message
 from threadline.messages.elision import Insertion
 from threadline.messages.groups import Group
 from threadline.messages.message import Message
 from threadline.transcript.arrival import ResultState, holds_results
 from threadline.transcript.ledger import Ledger, Rendering
+from threadline.transcript.repair import bridge
 from threadline.transcript.summary import is_summary, summarise
 from threadline.transcript.supersede import stale_results
 
@@ -22,8 +20,6 @@ __all__ = ["relieve", "required_groups"]
 
 _CLEARED_TOKENS = 24
 """About what a cleared result still costs, frame included; only to guess how many steps are needed."""
-
-_NOT_SHOWN = "[earlier messages not shown]"
 
 _HEADER_TOKENS = 12
 """What a summary costs at least, frame included."""
@@ -187,9 +183,8 @@ class _Relief:
             calls = ledger.messages[index].tool_calls and ledger.messages[before].role == "assistant"
             parted = any(at in self._dropped for at in range(before + 1, index))
             if calls and parted and not (summary_before is not None and before < summary_before <= index):
-                told = structs.replace(text_message("user", _NOT_SHOWN, "google"), origin="repair")
-                insertion = Insertion(before=index, message=told, label="repair", owner=index)
-                bridges.append((insertion, ledger.measure.message(told)))
+                insertion = bridge(index)
+                bridges.append((insertion, ledger.measure.message(insertion.message)))
         return bridges
 
     def _recent_start(self) -> int:

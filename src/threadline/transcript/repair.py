@@ -18,7 +18,7 @@ from threadline.messages.message import Message
 from threadline.messages.parts import TextPart, ToolCallPart, ToolResultPart
 from threadline.messages.wire import get_at
 
-__all__ = ["UNKNOWN_OUTCOME", "Repair", "RepairResult", "Repairer", "is_orphan_text", "repair"]
+__all__ = ["UNKNOWN_OUTCOME", "Repair", "RepairResult", "Repairer", "bridge", "is_orphan_text", "repair"]
 
 UNKNOWN_OUTCOME = "No result was recorded; the outcome is unknown."
 """The answer to a dead call. It must not say that nothing was done: the call may have had its effect."""
@@ -236,4 +236,21 @@ def _one_response_turn(
         turn = Decoder("google").feed({"role": "user", "parts": parts}, place)
         turn = msgspec.structs.replace(turn, origin="repair")
         other.append(Insertion(before=place, message=turn, label="repair", owner=results[0].owner))
+    gone = {elision.message for elision in elisions if not elision.path}
+    for index in sorted(gone):
+        after = next((at for at in range(index + 1, len(messages)) if at not in gone), None)
+        before = next((at for at in range(index - 1, -1, -1) if at not in gone), None)
+        filled = any(index <= insertion.before <= (after or 0) for insertion in other)
+        if after is None or before is None or filled or messages[before].role != "assistant":
+            continue
+        if messages[after].tool_calls:
+            other.append(bridge(after))
     return elisions, other
+
+
+def bridge(before: int) -> Insertion:
+    """A user turn in front of a call, where Google would otherwise see two model turns in a row."""
+    told = text_message("user", "[earlier messages not shown]", "google")
+    return Insertion(
+        before=before, message=msgspec.structs.replace(told, origin="repair"), label="repair", owner=before
+    )
