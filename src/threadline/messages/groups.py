@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from threadline.messages.message import Message
-from threadline.messages.parts import ToolCallPart
+from threadline.messages.parts import TextPart, ToolCallPart
 
 __all__ = ["DEAD_AFTER", "Group", "GroupState", "Grouper", "group_messages"]
 
@@ -55,7 +55,7 @@ class Grouper:
     def __init__(self, dead_after: int = DEAD_AFTER) -> None:
         self._dead_after = dead_after
         self._drafts: list[_Draft] = []
-        self._of_message: list[_Draft] = []
+        self._of_message: list[_Draft | None] = []
         self._open: dict[str, list[tuple[_Draft, tuple[int, int]]]] = {}
         self._waiting: list[_Draft] = []
         self._dying: list[_Draft] = []
@@ -68,6 +68,11 @@ class Grouper:
     def feed(self, message: Message) -> None:
         """Take the next message."""
         index = len(self._of_message)
+        if message.dialect != "responses" and len(message.parts) == 1 and isinstance(message.parts[0], TextPart):
+            self._of_message.append(None)  # most messages: nothing to pair
+            self._links.append(())
+            self._pass_turn(message, None)
+            return
         calls, results = message.tool_calls, message.tool_results
         closed = [self._close(result.call_id) for result in results]
         joined = [opened[0] for opened in closed if opened is not None]
@@ -81,15 +86,20 @@ class Grouper:
             draft.has_calls = True
             draft.open[index, number] = call
             self._open.setdefault(call.id, []).append((draft, (index, number)))
-        if message.role == "assistant" or message.is_user_turn:
-            for waiting in self._waiting:
-                if waiting is not draft:
-                    waiting.later_turns += 1
-            self._dying += (w for w in self._waiting if w.open and w.later_turns >= self._dead_after)
-            self._waiting = [w for w in self._waiting if w.open and w.later_turns < self._dead_after]
+        self._pass_turn(message, draft)
         if calls and draft not in self._waiting:
             self._waiting.append(draft)
         self._last_item = (message, draft)
+
+    def _pass_turn(self, message: Message, own: _Draft | None) -> None:
+        """The calls that wait have seen one more turn."""
+        if not self._waiting or not (message.role == "assistant" or message.is_user_turn):
+            return
+        for waiting in self._waiting:
+            if waiting is not own:
+                waiting.later_turns += 1
+        self._dying += (w for w in self._waiting if w.open and w.later_turns >= self._dead_after)
+        self._waiting = [w for w in self._waiting if w.open and w.later_turns < self._dead_after]
 
     def links(self, index: int) -> tuple[int | None, ...]:
         """For each result of a message, the message whose call it answers; None for a result without a call."""
@@ -113,22 +123,18 @@ class Grouper:
 
     def open_calls(self) -> list[tuple[int, ToolCallPart]]:
         """The calls that wait for a result, each with its message."""
-        return sorted(
-            (
-                (index, call)
-                for draft in {id(d): d for d in self._of_message}.values()
-                for (index, _), call in draft.open.items()
-            ),
-            key=lambda found: found[0],
-        )
+        drafts = {id(draft): draft for draft in self._of_message if draft is not None}.values()
+        return [(index, call) for draft in drafts for (index, _), call in draft.open.items()]
 
     def groups(self, indices: Iterable[int] | None = None) -> list[Group]:
         """The groups that the messages at `indices` are in (None: all), in the order of their first message."""
-        drafts = self._of_message if indices is None else [self._of_message[index] for index in indices]
         seen: set[int] = set()
         out: list[Group] = []
-        for draft in drafts:
-            if id(draft) not in seen:
+        for index in range(len(self)) if indices is None else indices:
+            draft = self._of_message[index]
+            if draft is None:
+                out.append(Group(indices=(index,), state="plain"))
+            elif id(draft) not in seen:
                 seen.add(id(draft))
                 open_calls = tuple(draft.open.values())
                 out.append(Group(indices=tuple(draft.indices), state=self._state(draft), open_calls=open_calls))

@@ -85,7 +85,7 @@ def summarise(
     if write is not None:
         body = _written(left_out, write, room, measure)
     else:
-        body = "\n".join(_fitting(_lines(left_out, earlier), room, measure))
+        body = "\n".join(_fitting(_lines(left_out, earlier, room), room, measure))
     if not body:
         return short
     return summary_message(f"{header}{_NOTE}]\n{body}", covers, dialect)
@@ -103,9 +103,12 @@ def _written(left_out: Sequence[Message], write: Summarise, room: int, measure: 
     return text
 
 
-def _lines(left_out: Sequence[Message], earlier: Sequence[Summary | None]) -> list[str]:
-    lines: list[str] = []
-    for message, summary in zip(left_out, earlier, strict=True):
+def _lines(left_out: Sequence[Message], earlier: Sequence[Summary | None], most: int) -> list[str]:
+    """The lines of the first message and of the newest `most` that could fit; those between are only counted."""
+    said = list(zip(left_out, earlier, strict=True))
+    skipped = max(0, len(said) - 1 - most)
+    lines: list[str] = [f"- and {skipped} more"] if skipped else []
+    for message, summary in (*said[:1], *said[1 + skipped :]):
         if summary is not None:
             lines += summary.lines
         elif (line := _line(message)) is not None:
