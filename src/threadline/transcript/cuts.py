@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from threadline.messages.elision import Source
 from threadline.messages.fate import Fate
@@ -38,36 +38,70 @@ def splice(text: str, cuts: Sequence[Cut]) -> str:
 def compose(first: Sequence[Cut], second: Sequence[Cut]) -> list[Cut]:
     """One list of cuts on the original for `second` made on the outcome of `first`.
 
-    A cut of `second` that touches a replacement of `first` takes it in: its own fate wins, what it left of the
-    replacement stays.
+    Cuts of `second` that touch a replacement of `first` become one cut with it: what they left of it stays. Such a cut
+    names no sources, since what it replaces stands nowhere else as it is.
     """
     if not first or not second:
         return list(first or second)
     out: list[Cut] = []
-    index = 0
-    shift = 0  # position in the original minus position in the view, behind the cuts passed so far
-    for new in second:
-        while index < len(first) and first[index].start - shift + len(first[index].replacement) <= new.start:
-            out.append(first[index])
-            shift += _growth(first[index])
-            index += 1
-        start, prefix = new.start + shift, ""
-        end, suffix = new.end + shift, ""
-        while index < len(first) and first[index].start - shift < new.end:
-            old = first[index]
-            view_start = old.start - shift
-            view_end = view_start + len(old.replacement)
-            if new.start > view_start:
-                start, prefix = old.start, old.replacement[: new.start - view_start]
+    shift = 0  # a position in the original minus the same in the view
+    at = number = 0
+    while at < len(first) or number < len(second):
+        old = first[at] if at < len(first) else None
+        new = second[number] if number < len(second) else None
+        if old is not None and (new is None or old.start - shift + len(old.replacement) <= new.start):
+            out.append(old)
             shift += _growth(old)
-            end, suffix = new.end + shift, ""
-            if new.end < view_end:
-                end, suffix = old.end, old.replacement[new.end - view_start :]
-            index += 1
-        out.append(
-            Cut(start=start, end=end, replacement=prefix + new.replacement + suffix, fate=new.fate, sources=new.sources)
-        )
-    return out + list(first[index:])
+            at += 1
+        elif new is not None and (old is None or new.end <= old.start - shift):
+            out.append(structs.replace(new, start=new.start + shift, end=new.end + shift))
+            number += 1
+        elif old is not None and new is not None:
+            cluster = _Cluster(shift, min(old.start - shift, new.start))
+            at, number = cluster.gather(first, at, second, number)
+            out.append(cluster.cut())
+            shift = cluster.shift
+    return out
+
+
+class _Cluster:
+    """Cuts of both lists that overlap one another, in the coordinates of the view between them."""
+
+    def __init__(self, shift: int, start: int) -> None:
+        self.shift = shift
+        self._original_start = start + shift
+        self._start = self._end = start
+        self._old: list[tuple[int, str]] = []
+        self._new: list[Cut] = []
+
+    def gather(self, first: Sequence[Cut], at: int, second: Sequence[Cut], number: int) -> tuple[int, int]:
+        while True:
+            if at < len(first) and (first[at].start - self.shift < self._end or not self._old):
+                start = first[at].start - self.shift
+                self._old.append((start, first[at].replacement))
+                self._end = max(self._end, start + len(first[at].replacement))
+                self.shift += _growth(first[at])
+                at += 1
+            elif number < len(second) and (second[number].start < self._end or not self._new):
+                self._new.append(second[number])
+                self._end = max(self._end, second[number].end)
+                number += 1
+            else:
+                return at, number
+
+    def cut(self) -> Cut:
+        left: list[str] = []
+        at = self._start
+        for new in self._new:
+            left += (self._view(at, new.start), new.replacement)
+            at = new.end
+        left.append(self._view(at, self._end))
+        end = self._end + self.shift
+        return Cut(start=self._original_start, end=end, replacement="".join(left), fate=self._new[0].fate)
+
+    def _view(self, start: int, end: int) -> str:
+        """What the view shows in a span that no cut of the second list covers: replacements of the first."""
+        return "".join(text[max(0, start - place) : max(0, end - place)] for place, text in self._old)
 
 
 def span_in_original(cuts: Sequence[Cut], start: int, end: int) -> tuple[int, int]:

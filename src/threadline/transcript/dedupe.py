@@ -115,9 +115,9 @@ class Deduper:
             fed = view.strip() if self._policy.fold == "edges" else view
             if cuts or edge:
                 self._earlier_cuts[place] = compose(cuts, _edge_cut(edge))
-            repeats, settled = index.feed(place, fed)
+            repeats = index.feed(place, fed)
             found = self._cuts_for(repeats, fed, edge) if repeats else []
-            if not found or (settled and self._policy.marker == "reference"):
+            if not found or self._policy.marker == "reference":
                 return compose(cuts, found)
             index.withdraw()  # what is left may form new repeats: look again
             cuts = compose(cuts, found)

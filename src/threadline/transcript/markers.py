@@ -21,7 +21,7 @@ _QUOTE_CHARS = 16
 """Characters of the earlier text that a reference quotes, cut back to a word: enough to find it, about four tokens."""
 
 _MARKER = re.compile(
-    rf"\[(?:(?:\d+ lines |lines \d+-\d+ )?as (?:above|below): .{{0,{_QUOTE_CHARS}}}…|\d+ characters? not shown"
+    rf"\[(?:(?:\d+ lines |lines \d+-\d+ )?as (?:above|below): .{{0,{_QUOTE_CHARS}}}|\d+ characters? not shown"
     r"|result (?:of .{0,64} )?not shown(?:: a later one follows)?)\]"
 )
 
@@ -63,7 +63,7 @@ def reference_marker(marker: Marker, style: MarkerStyle = "reference") -> str:
         what = f"lines {marker.numbers[0]}-{marker.numbers[1]} "
     else:
         what = f"{marker.lines} lines " if marker.lines > 1 else ""
-    return f"[{what}as {'below' if marker.below else 'above'}: {_quote(marker.text)}…]"
+    return f"[{what}as {'below' if marker.below else 'above'}: {_quote(marker.text)}]"
 
 
 def pruned_marker(characters: int) -> str:

@@ -12,7 +12,9 @@ __all__ = ["LONG_LINE", "Pieces", "split_pieces"]
 LONG_LINE = 160
 """Characters from which a line of JSON is split; shorter ones are matched whole (measured on tau-bench)."""
 
-_FRAGMENT = re.compile(r".+?(?:\}, ?|, |$)")
+_FRAGMENT = re.compile(r"\[[^\[\]{}]{1,400}\](?:, ?)?|.+?(?:\}, ?|, |$)")
+"""One member or item of JSON, or a flat array as a whole (a row of a table)."""
+
 _NUMBERED = re.compile(r"([ 0]*)(\d{1,9})([:|\t\u2192] ?)")
 _NUMBERED_PAIR = re.compile(r"\n[ 0]*\d{1,9}[:|\t\u2192][^\n]*\n[ 0]*\d{1,9}[:|\t\u2192]")
 """Two numbered lines in a row; starts with a character that is searched for fast."""

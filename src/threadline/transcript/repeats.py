@@ -65,16 +65,12 @@ class RepeatIndex:
         """How many texts are indexed."""
         return len(self._texts) + len(self._deferred)
 
-    def feed(self, place: Hashable, text: str) -> tuple[list[Repeat], bool]:
-        """Index a text and return its repeats, in order, not overlapping; it may refer to itself.
-
-        The flag says whether what stays of it surely holds no further repeat, once markers stand between its pieces (a
-        numbered text may look unnumbered afterwards).
-        """
+    def feed(self, place: Hashable, text: str) -> list[Repeat]:
+        """Index a text and return its repeats, in order, not overlapping; it may refer to itself."""
         is_line = "\n" not in text and (len(text) < LONG_LINE or '":' not in text)
         if is_line and not self._texts and text not in self._deferred:
             self._deferred[text] = place  # of use only to a text of several pieces, which many chats never have
-            return [], True
+            return []
         if self._deferred:
             self._add_lines()
         pieces = split_pieces(text)
@@ -89,7 +85,7 @@ class RepeatIndex:
         self._ids.append(_HIDDEN)  # no run crosses the end of a text
         repeats = [] if is_new else self._match(pieces, row, base)
         pieces.keys = []
-        return repeats, pieces.numbers is None
+        return repeats
 
     def _add_lines(self) -> None:
         """Index the single lines that were put off."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from threadline.messages.fate import Fate
 from threadline.text.json_spans import JsonSpan, json_spans
@@ -10,13 +10,15 @@ from threadline.transcript.cuts import Cut
 
 __all__ = ["table_cuts"]
 
-_MIN_ROWS = 3
+_MIN_ROWS = 2
 
 
 def table_cuts(text: str) -> list[Cut]:
     """Turn each list of objects with the same keys into `{"columns": [...], "rows": [[...], ...]}`, if shorter.
 
-    The text stays JSON and says the same; the cut keeps the original spelling.
+    Keys of objects inside the rows become columns of their own (`prices.economy`) where all rows have them; a list of
+    lists of such objects keeps its nesting. The text stays JSON and says the same; the cut keeps the original
+    spelling.
     """
     if "[" not in text or '":' not in text:
         return []
@@ -34,17 +36,49 @@ def _tables(text: str, span: JsonSpan) -> Iterator[Cut]:
 
 
 def _table(text: str, span: JsonSpan) -> str | None:
-    if span.kind != "[" or len(span.items) < _MIN_ROWS or not span.items[0].keys:
+    if span.kind != "[" or not span.items:
         return None
-    names = [text[start:end] for start, end in span.items[0].keys]
-    rows: list[str] = []
-    for item in span.items:
-        if item.kind != "{" or [text[start:end] for start, end in item.keys] != names or len(set(names)) < len(names):
-            return None
-        rows.append(f"[{', '.join(_value(text, value) for value in item.items)}]")
-    return f'{{"columns": [{", ".join(names)}], "rows": [{", ".join(rows)}]}}'
+    nested = all(item.kind == "[" and item.items for item in span.items)
+    objects = [row for item in span.items for row in item.items] if nested else span.items
+    if len(objects) < _MIN_ROWS or any(item.kind != "{" or not item.items for item in objects):
+        return None
+    columns = _columns(text, objects)
+    if columns is None:
+        return None
+    rows = [f"[{','.join(_values(text, item, columns))}]" for item in objects]
+    if nested:
+        left = iter(rows)
+        rows = [f"[{','.join(next(left) for _ in item.items)}]" for item in span.items]
+    names = ",".join(f'"{".".join(path)}"' for path in columns)
+    return f'{{"columns":[{names}],"rows":[{",".join(rows)}]}}'
 
 
-def _value(text: str, span: JsonSpan) -> str:
-    table = _table(text, span)
-    return text[span.start : span.end] if table is None or len(table) >= span.end - span.start else table
+def _columns(text: str, objects: Sequence[JsonSpan]) -> list[tuple[str, ...]] | None:
+    """The paths of the values that all objects have, in their common order; None when they are not alike."""
+    names = _names(text, objects[0])
+    if len(set(names)) < len(names) or any(_names(text, item) != names for item in objects[1:]):
+        return None
+    dotted = any("." in name for name in names)
+    columns: list[tuple[str, ...]] = []
+    for position, name in enumerate(names):
+        values = [item.items[position] for item in objects]
+        inner = _columns(text, values) if all(value.kind == "{" and value.items for value in values) else None
+        if inner is None or dotted:
+            columns.append((name,))
+        else:
+            columns += ((name, *path) for path in inner)
+    return columns
+
+
+def _names(text: str, span: JsonSpan) -> list[str]:
+    return [text[start + 1 : end - 1] for start, end in span.keys]
+
+
+def _values(text: str, span: JsonSpan, columns: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    for path in columns:
+        value = span
+        for name in path:
+            value = value.items[_names(text, value).index(name)]
+        table = _table(text, value)
+        plain = text[value.start : value.end]
+        yield plain if table is None or len(table) >= len(plain) else table
