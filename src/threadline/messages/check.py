@@ -25,7 +25,7 @@ from threadline.messages.parts import (
 )
 from threadline.messages.shapes import is_object
 
-__all__ = ["Rule", "Violation", "check_conversation"]
+__all__ = ["Checker", "Rule", "Violation", "check_conversation"]
 
 Rule: TypeAlias = Literal[
     "orphan_result",
@@ -62,31 +62,83 @@ def check_conversation(value: Any, provider: Dialect | None = None) -> tuple[Vio
         InvalidInputError: the value cannot be read at all.
     """
     request = decode(value)
-    found = [*_violations(request, provider or request.dialect)]
-    return tuple(sorted(found, key=lambda violation: -1 if violation.index is None else violation.index))
+    checker = Checker(request, provider)
+    for message in request.messages:
+        checker.feed(message)
+    return checker.finish()
 
 
-def _violations(request: Request, provider: Dialect) -> Iterator[Violation]:
-    messages = request.messages
-    native = request.dialect == provider
-    if native:
-        yield from _roles(messages, provider)
-    yield from _ids(messages, provider)
-    yield from _exchanges(request, provider)
-    match provider:
-        case "plain" | "openai":
-            yield from _chat_content(messages)
-        case "responses":
-            yield from _reasoning(messages)
-        case "anthropic":
-            yield from _turns(messages, native=native)
-            yield from _anthropic_content(request)
-        case "google":
-            yield from _turns(messages, native=native)
-            yield from _google_content(messages)
-            yield from _google_order(messages)
-        case _:
-            assert_never(provider)
+class Checker:
+    """Checks a conversation message by message; it keeps no message but the last.
+
+    Args:
+        frame: what is around the messages: dialect, system, and the body they are in; its own messages are not read.
+        provider: whose rules; None means those of the dialect.
+    """
+
+    def __init__(self, frame: Request, provider: Dialect | None = None) -> None:
+        self._provider: Dialect = provider or frame.dialect
+        self._native = frame.dialect == self._provider
+        self._exchanges = _Exchanges(self._provider)
+        self._known_elsewhere = _is_continued(frame.wire)
+        self._found = [*_blank_system(frame)] if self._provider == "anthropic" else []
+        self._count = 0
+        self._previous: Message | None = None
+        self._has_user = False
+        self._first: tuple[int, Message] | None = None
+
+    def feed(self, message: Message) -> None:
+        """Check the next message."""
+        index, provider = self._count, self._provider
+        self._follow(message)
+        if self._native:
+            self._found += _roles(message, index, provider)
+        self._found += _ids(message, index, provider)
+        self._found += self._exchanges.feed(message, index)
+        match provider:
+            case "plain" | "openai":
+                self._found += _chat_content(message, index)
+            case "responses":
+                self._known_elsewhere = self._known_elsewhere or _refers_elsewhere(message)
+            case "anthropic":
+                self._found += _anthropic_content(message, index)
+            case "google":
+                self._found += _google_content(message, index)
+            case _:
+                assert_never(provider)
+        if self._native or message.role not in ("system", "developer"):
+            self._has_user = self._has_user or message.role in ("user", "tool")
+            self._first = self._first or (index, message)
+        self._previous = message
+        self._count += 1
+
+    def _follow(self, message: Message | None) -> None:
+        """What the previous message may be followed by; None for the end."""
+        previous, index = self._previous, self._count
+        if previous is None:
+            return
+        if self._provider == "google" and message is not None and message.tool_calls and previous.role == "assistant":
+            # Google says: "function call turn comes immediately after a user turn or after a function response turn"
+            reason = "a function call turn must follow a user turn or a function response turn"
+            self._found.append(Violation(index=index, rule="alternation", reason=reason))
+        if self._provider == "responses" and _is_reasoning(previous) and (not message or message.role != "assistant"):
+            # OpenAI says: "Item 'rs_...' of type 'reasoning' was provided without its required following item"
+            reason = "a reasoning item must be followed by the item it led to"
+            self._found.append(Violation(index=index - 1, rule="reasoning_pair", reason=reason))
+        if self._provider == "anthropic" and _is_empty(previous) and (message or previous.role != "assistant"):
+            # "all messages must have non-empty content except for the optional final assistant message"
+            reason = "content must not be empty"
+            self._found.append(Violation(index=index - 1, rule="empty_content", reason=reason))
+
+    def finish(self) -> tuple[Violation, ...]:
+        """Everything found, in the order of the messages; what concerns the whole request comes first."""
+        self._follow(None)
+        found = self._found + self._exchanges.unanswered()
+        if self._known_elsewhere:
+            found = [violation for violation in found if violation.rule != "orphan_result"]
+        if self._provider in ("anthropic", "google"):
+            found += _turns(self._first, has_user=self._has_user)
+        return tuple(sorted(found, key=lambda violation: -1 if violation.index is None else violation.index))
 
 
 _ROLES: dict[Dialect, frozenset[str]] = {
@@ -102,11 +154,10 @@ _ROLES: dict[Dialect, frozenset[str]] = {
 }
 
 
-def _roles(messages: Sequence[Message], provider: Dialect) -> Iterator[Violation]:
-    for index, message in enumerate(messages):
-        role = message.wire.get("role") if is_object(message.wire) else None
-        if isinstance(role, str) and role not in _ROLES[provider]:
-            yield Violation(index=index, rule="unknown_role", reason=f"{provider} knows no such role")
+def _roles(message: Message, index: int, provider: Dialect) -> Iterator[Violation]:
+    role = message.wire.get("role") if is_object(message.wire) else None
+    if isinstance(role, str) and role not in _ROLES[provider]:
+        yield Violation(index=index, rule="unknown_role", reason=f"{provider} knows no such role")
 
 
 def _is_legacy(message: Message, part: ToolCallPart | ToolResultPart) -> bool:
@@ -116,33 +167,29 @@ def _is_legacy(message: Message, part: ToolCallPart | ToolResultPart) -> bool:
     return is_object(message.wire) and message.wire.get("role") == "function"
 
 
-def _ids(messages: Sequence[Message], provider: Dialect) -> Iterator[Violation]:
-    for index, message in enumerate(messages):
-        for part in (*message.tool_calls, *message.tool_results):
-            what = "call" if isinstance(part, ToolCallPart) else "result"
-            if provider == "google":
-                # "function_response.name: Name cannot be empty"; ids are optional
-                if not part.name:
-                    yield Violation(
-                        index=index, rule="missing_id", reason=f"a function {what} needs the function's name"
-                    )
-            elif _is_legacy(message, part) and provider in ("plain", "openai"):
-                if not part.name:
-                    yield Violation(index=index, rule="missing_id", reason="a function message needs a name")
-            elif part.local:
-                # `id`, `tool_call_id`, `call_id`, `tool_use_id` are Required in the vendors' types
-                yield Violation(index=index, rule="missing_id", reason=f"a tool {what} needs an id")
+def _ids(message: Message, index: int, provider: Dialect) -> Iterator[Violation]:
+    for part in (*message.tool_calls, *message.tool_results):
+        what = "call" if isinstance(part, ToolCallPart) else "result"
+        if provider == "google":
+            # "function_response.name: Name cannot be empty"; ids are optional
+            if not part.name:
+                yield Violation(index=index, rule="missing_id", reason=f"a function {what} needs the function's name")
+        elif _is_legacy(message, part) and provider in ("plain", "openai"):
+            if not part.name:
+                yield Violation(index=index, rule="missing_id", reason="a function message needs a name")
+        elif part.local:
+            # `id`, `tool_call_id`, `call_id`, `tool_use_id` are Required in the vendors' types
+            yield Violation(index=index, rule="missing_id", reason=f"a tool {what} needs an id")
 
 
 class _Open(Struct, kw_only=True):
-    """A call while its result is looked for; `zone` holds the messages where the provider takes the result."""
+    """A call and whether its result has been seen."""
 
     index: int
-    zone: range
     answered: bool = False
 
 
-def _exchanges(request: Request, provider: Dialect) -> Iterator[Violation]:
+class _Exchanges:
     """Pairs every result with the nearest preceding open call of its id, and tells what does not pair.
 
     OpenAI chat: "An assistant message with 'tool_calls' must be followed by tool messages responding to each
@@ -156,137 +203,120 @@ def _exchanges(request: Request, provider: Dialect) -> Iterator[Violation]:
 
     Responses: "No tool output found for function call", "No tool call found for function call output".
     """
-    messages = request.messages
-    calls: dict[str, list[_Open]] = {}
-    seen_elsewhere = provider == "responses" and _continues(request)
-    for index, message in enumerate(messages):
-        zone = _zone(messages, index, provider) if message.tool_calls else range(0)
+
+    def __init__(self, provider: Dialect) -> None:
+        self._provider: Dialect = provider
+        self._calls: dict[str, list[_Open]] = {}
+        self._run: str = ""
+        self._run_start = 0
+        self._assistants_start = 0
+        self._mixed = False
+
+    def feed(self, message: Message, index: int) -> Iterator[Violation]:
+        self._enter(message, index)
         made: set[str] = set()
         for part in message.parts:
+            self._mixed = self._mixed or not isinstance(part, ToolResultPart)
             if not isinstance(part, ToolCallPart | ToolResultPart) or part.server:
                 continue
-            if provider in ("plain", "openai") and _is_legacy(message, part):
+            if self._provider in ("plain", "openai") and _is_legacy(message, part):
                 continue
             if isinstance(part, ToolResultPart):
-                yield from _result(part, index, calls.get(part.call_id, []), messages, provider, known=seen_elsewhere)
+                yield from self._result(part, index)
                 continue
-            earlier = calls.setdefault(part.id, [])
-            if _is_duplicate(part.id, earlier, made, provider):
+            earlier = self._calls.setdefault(part.id, [])
+            if self._is_duplicate(part.id, earlier, made):
                 yield Violation(index=index, rule="duplicate_call_id", reason="the call's id is in use already")
             made.add(part.id)
-            earlier.append(_Open(index=index, zone=zone))
-    for opened in calls.values():
-        for call in opened:
-            if not call.answered:
-                yield Violation(index=call.index, rule="unanswered_call", reason="the call has no result")
+            earlier.append(_Open(index=index))
 
+    def _enter(self, message: Message, index: int) -> None:
+        """Where the run of messages of one side begins; for Anthropic a result is the user's side."""
+        side = "user" if self._provider == "anthropic" and message.role == "tool" else message.role
+        if side != self._run or index == 0:
+            self._assistants_start = self._run_start if self._run == "assistant" else index
+            self._run, self._run_start, self._mixed = side, index, False
 
-def _is_duplicate(id: str, earlier: Sequence[_Open], made: set[str], provider: Dialect) -> bool:
-    match provider:
-        case "plain" | "openai":
-            return id in made
-        case "anthropic":
-            return bool(earlier)
-        case "responses":
-            return any(not call.answered for call in earlier)
-        case "google":
-            return False
-
-
-def _continues(request: Request) -> bool:
-    """True when calls may lie outside the input: in a stored response, a conversation, or behind an item reference."""
-    body: Any = request.wire
-    if is_object(body) and (body.get("previous_response_id") or body.get("conversation")):
-        return True
-    return any(
-        isinstance(part, OpaquePart) and part.type in ("item_reference", "compaction")
-        for message in request.messages
-        for part in message.parts
-    )
-
-
-def _result(
-    part: ToolResultPart,
-    index: int,
-    calls: Sequence[_Open],
-    messages: Sequence[Message],
-    provider: Dialect,
-    *,
-    known: bool,
-) -> Iterator[Violation]:
-    call = next((call for call in reversed(calls) if not call.answered), None)
-    if call is None:
-        if calls:
-            yield Violation(index=index, rule="duplicate_result", reason="the call has a result already")
-        elif not known:
-            yield Violation(index=index, rule="orphan_result", reason="no call before it has this id")
-        return
-    call.answered = True
-    if index not in call.zone:
-        where = "in the next turn" if provider in ("anthropic", "google") else "right after its call"
-        yield Violation(index=index, rule="result_not_adjacent", reason=f"the result must stand {where}")
-    elif provider == "anthropic" and not _comes_first(part, messages, range(call.zone.start, index + 1)):
-        # docs, "Handle tool calls": tool_result blocks come first in the content array, text after them
-        reason = "results must come before the other blocks of their turn"
-        yield Violation(index=index, rule="result_not_adjacent", reason=reason)
-
-
-def _comes_first(part: ToolResultPart, messages: Sequence[Message], turn: range) -> bool:
-    for index in turn:
-        for other in messages[index].parts:
-            if other is part:
-                return True
-            if not isinstance(other, ToolResultPart):
+    def _is_duplicate(self, id: str, earlier: Sequence[_Open], made: set[str]) -> bool:
+        match self._provider:
+            case "plain" | "openai":
+                return id in made
+            case "anthropic":
+                return bool(earlier)
+            case "responses":
+                return any(not call.answered for call in earlier)
+            case "google":
                 return False
-    return True
+
+    def _result(self, part: ToolResultPart, index: int) -> Iterator[Violation]:
+        calls = self._calls.get(part.call_id, [])
+        call = next((call for call in reversed(calls) if not call.answered), None)
+        if call is None:
+            if calls:
+                yield Violation(index=index, rule="duplicate_result", reason="the call has a result already")
+            else:
+                yield Violation(index=index, rule="orphan_result", reason="no call before it has this id")
+            return
+        call.answered = True
+        if not self._adjoins(call.index, index):
+            where = "in the next turn" if self._provider in ("anthropic", "google") else "right after its call"
+            yield Violation(index=index, rule="result_not_adjacent", reason=f"the result must stand {where}")
+        elif self._provider == "anthropic" and self._mixed:
+            # docs, "Handle tool calls": tool_result blocks come first in the content array, text after them
+            reason = "results must come before the other blocks of their turn"
+            yield Violation(index=index, rule="result_not_adjacent", reason=reason)
+
+    def _adjoins(self, call: int, index: int) -> bool:
+        """True where the provider takes the result of a call, for a result in the current message."""
+        match self._provider:
+            case "responses":
+                return index > call
+            case "google":
+                return index == call + 1
+            case "plain" | "openai":
+                return self._run == "tool" and self._run_start <= call + 1
+            case "anthropic":
+                return self._run == "user" and self._assistants_start <= call + 1 <= self._run_start
+
+    def unanswered(self) -> list[Violation]:
+        return [
+            Violation(index=call.index, rule="unanswered_call", reason="the call has no result")
+            for opened in self._calls.values()
+            for call in opened
+            if not call.answered
+        ]
 
 
-def _zone(messages: Sequence[Message], index: int, provider: Dialect) -> range:
-    """The messages in which the results of the calls of message `index` may stand."""
-    start = index + 1
-    match provider:
-        case "responses":
-            return range(start, len(messages))
-        case "google":
-            return range(start, start + 1)
-        case "plain" | "openai":
-            return range(start, _run(messages, start, "tool"))
-        case "anthropic":
-            start = _run(messages, start, "assistant")
-            return range(start, _run(messages, start, "user"))
+def _is_continued(body: Any) -> bool:
+    """True when calls may lie outside the input: in a stored response or a conversation."""
+    return is_object(body) and bool(body.get("previous_response_id") or body.get("conversation"))
 
 
-def _run(messages: Sequence[Message], start: int, side: str) -> int:
-    """Where the run of messages of one side that begins at `start` ends."""
-    end = start
-    while end < len(messages) and (messages[end].role == side or (side == "user" and messages[end].role == "tool")):
-        end += 1
-    return end
+def _refers_elsewhere(message: Message) -> bool:
+    """True for an item that stands for others, calls perhaps among them."""
+    return any(isinstance(part, OpaquePart) and part.type in ("item_reference", "compaction") for part in message.parts)
 
 
-def _turns(messages: Sequence[Message], *, native: bool) -> Iterator[Violation]:
+def _turns(first: tuple[int, Message] | None, *, has_user: bool) -> Iterator[Violation]:
     """Who must speak first.
 
     Anthropic: 'first message must use the "user" role'. Google: "First content should be with role 'user'" (its
     JavaScript SDK), and a history that begins with a function call is refused.
     """
-    apart = () if native else ("system", "developer")
-    spoken = [(index, message) for index, message in enumerate(messages) if message.role not in apart]
-    if not any(message.role in ("user", "tool") for _, message in spoken):
+    if not has_user:
         yield Violation(index=None, rule="no_user_turn", reason="at least one user turn is needed")
-    if spoken and spoken[0][1].role not in ("user", "tool"):
-        yield Violation(index=spoken[0][0], rule="first_message", reason="the first turn must be a user's")
+    if first is not None and first[1].role not in ("user", "tool"):
+        yield Violation(index=first[0], rule="first_message", reason="the first turn must be a user's")
 
 
-def _chat_content(messages: Sequence[Message]) -> Iterator[Violation]:
+def _chat_content(message: Message, index: int) -> Iterator[Violation]:
     """OpenAI: "Invalid value for 'content': expected a string, got null", "[] is too short - 'messages.0.content'"."""
-    for index, message in enumerate(messages):
-        wire = message.wire if is_object(message.wire) else {}
-        if wire.get("tool_calls") == []:
-            yield Violation(index=index, rule="empty_content", reason="tool_calls must not be an empty array")
-        nothing = not [part for part in message.parts if not isinstance(part, ThinkingPart)]
-        if nothing or wire.get("content") == [] or any(not result.parts for result in _own_results(message)):
-            yield Violation(index=index, rule="empty_content", reason="content must not be null or an empty array")
+    wire = message.wire if is_object(message.wire) else {}
+    if wire.get("tool_calls") == []:
+        yield Violation(index=index, rule="empty_content", reason="tool_calls must not be an empty array")
+    nothing = not [part for part in message.parts if not isinstance(part, ThinkingPart)]
+    if nothing or wire.get("content") == [] or any(not result.parts for result in _own_results(message)):
+        yield Violation(index=index, rule="empty_content", reason="content must not be null or an empty array")
 
 
 def _own_results(message: Message) -> tuple[ToolResultPart, ...]:
@@ -294,56 +324,42 @@ def _own_results(message: Message) -> tuple[ToolResultPart, ...]:
     return message.tool_results[:1] if message.dialect in ("plain", "openai") else message.tool_results
 
 
-def _anthropic_content(request: Request) -> Iterator[Violation]:
-    """What Anthropic refuses as empty.
-
-    "text content blocks must be non-empty", "... must contain non-whitespace text", "user messages must have non-empty
-    content", and (older models and hosts) "all messages must have non-empty content except for the optional final
-    assistant message". Blank text beside another block passes; so does an empty tool result.
-    """
-    for message in request.system:
+def _blank_system(frame: Request) -> Iterator[Violation]:
+    for message in frame.system:
         texts = [part.text for part in message.parts if isinstance(part, TextPart)]
         if texts and not texts[0].strip() and (texts[0] or is_object(message.wire)):
             yield Violation(index=None, rule="empty_content", reason="system text must not be blank")
-    last = len(request.messages) - 1
-    for index, message in enumerate(request.messages):
-        texts = [part for part in message.parts if isinstance(part, TextPart | SummaryPart | RefusalPart)]
-        final = index == last and message.role == "assistant"
-        if not message.parts or (len(texts) == len(message.parts) == 1 and not texts[0].text):
-            if not final:
-                yield Violation(index=index, rule="empty_content", reason="content must not be empty")
-        elif len(texts) == len(message.parts) and not any(part.text.strip() for part in texts):
-            yield Violation(index=index, rule="empty_content", reason="text must not be blank")
-        elif any(not part.text for part in texts):
-            yield Violation(index=index, rule="empty_content", reason="text blocks must not be empty")
 
 
-def _google_content(messages: Sequence[Message]) -> Iterator[Violation]:
+def _texts(message: Message) -> list[str]:
+    return [part.text for part in message.parts if isinstance(part, TextPart | SummaryPart | RefusalPart)]
+
+
+def _is_empty(message: Message) -> bool:
+    return not message.parts or (len(message.parts) == 1 and _texts(message) == [""])
+
+
+def _anthropic_content(message: Message, index: int) -> Iterator[Violation]:
+    """What Anthropic refuses as empty.
+
+    "text content blocks must be non-empty", "... must contain non-whitespace text", "user messages must have non-empty
+    content". Blank text beside another block passes; so does an empty tool result.
+    """
+    texts = _texts(message)
+    if _is_empty(message):
+        return  # allowed at the very end
+    if len(texts) == len(message.parts) and not any(text.strip() for text in texts):
+        yield Violation(index=index, rule="empty_content", reason="text must not be blank")
+    elif "" in texts:
+        yield Violation(index=index, rule="empty_content", reason="text blocks must not be empty")
+
+
+def _google_content(message: Message, index: int) -> Iterator[Violation]:
     """Google: "contents.parts must not be empty", "required oneof field 'data' must have one initialized field"."""
-    for index, message in enumerate(messages):
-        if not message.parts:
-            yield Violation(index=index, rule="empty_content", reason="parts must not be empty")
-        elif any(isinstance(part, TextPart) and not part.text for part in message.parts):
-            yield Violation(index=index, rule="empty_content", reason="a text part must not be empty")
-
-
-def _google_order(messages: Sequence[Message]) -> Iterator[Violation]:
-    """Google: "function call turn comes immediately after a user turn or after a function response turn"."""
-    for index, message in enumerate(messages[1:], start=1):
-        if message.tool_calls and messages[index - 1].role == "assistant":
-            reason = "a function call turn must follow a user turn or a function response turn"
-            yield Violation(index=index, rule="alternation", reason=reason)
-
-
-def _reasoning(messages: Sequence[Message]) -> Iterator[Violation]:
-    """Responses: "Item 'rs_...' of type 'reasoning' was provided without its required following item"."""
-    for index, message in enumerate(messages):
-        if not _is_reasoning(message):
-            continue
-        following = messages[index + 1] if index + 1 < len(messages) else None
-        if following is None or following.role != "assistant":
-            reason = "a reasoning item must be followed by the item it led to"
-            yield Violation(index=index, rule="reasoning_pair", reason=reason)
+    if not message.parts:
+        yield Violation(index=index, rule="empty_content", reason="parts must not be empty")
+    elif any(isinstance(part, TextPart) and not part.text for part in message.parts):
+        yield Violation(index=index, rule="empty_content", reason="a text part must not be empty")
 
 
 def _is_reasoning(message: Message) -> bool:
