@@ -13,11 +13,11 @@ import msgspec
 import typer
 
 from threadline.cli import files, record, show
+from threadline.cli.converted import converted_json
 from threadline.cli.inputs import read_for_optimizing
+from threadline.cli.tally import Tally
 from threadline.errors import InvalidInputError, ThreadlineError
-from threadline.messages import check_conversation as check_shape
-from threadline.messages import convert as convert_request
-from threadline.messages import read_document
+from threadline.messages import Checker, Converter, read_conversation, read_document
 
 __all__ = [
     "DialectName",
@@ -186,24 +186,17 @@ def count(source: Input, model: Model = None, *, as_json: AsJson = False) -> Non
     """Count tokens: by role, by tool, by message."""
     from threadline.tokens import Measure
 
-    document = read_document(files.read(source), name=files.name_of(source))
     measure = Measure(model)
-    with show.progress("counting"):
-        request = document.request
-        counted = measure.request(request)
-    if not as_json:
-        show.counts(show.console(), request, counted, measure)
-        return
-    summary = msgspec.to_builtins(counted)
-    _print_json(
-        {
-            "total_tokens": summary.pop("total"),
-            "exact": measure.exact,
-            "by_role": show.by_role(request, counted.messages),
-            "by_tool": show.by_tool(request, counted.messages),
-            **summary,
-        }
-    )
+    with files.opened(source) as file, show.progress("counting"):
+        conversation = read_conversation(file, name=files.name_of(source))
+        tally = Tally(measure, conversation.frame)
+        for message in conversation.messages:
+            tally.feed(message)
+        tally.finish()
+    if as_json:
+        _print_json(tally.summary())
+    else:
+        show.counts(show.console(), tally)
 
 
 @app.command()
@@ -214,8 +207,12 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Tell what a provider would refuse in the shape of a conversation; exit code 1 if anything."""
-    document = read_document(files.read(source), name=files.name_of(source))
-    found = check_shape(document.unwrapped(), provider.value if provider is not None else None)
+    with files.opened(source) as file:
+        conversation = read_conversation(file, name=files.name_of(source))
+        checker = Checker(conversation.frame, provider.value if provider is not None else None)
+        for message in conversation.messages:
+            checker.feed(message)
+        found = checker.finish()
     if as_json:
         _print_json({"violations": msgspec.to_builtins(found)})
     else:
@@ -233,14 +230,12 @@ def convert(
     force: Force = False,
 ) -> None:
     """Write a conversation in another provider's dialect; what cannot be carried over is told on stderr."""
-    from threadline.messages import encode
-
     files.guard(source, [output], force=force)
-    document = read_document(files.read(source), name=files.name_of(source))
-    result = convert_request(document.unwrapped(), to.value)
-    text = json.dumps(encode(result.request), ensure_ascii=False, indent=2)
-    files.write(output or Path("-"), [text.encode("utf-8", "threadline.json"), b"\n"])
-    show.losses(show.console(stderr=True), result.losses)
+    with files.opened(source) as file:
+        conversation = read_conversation(file, name=files.name_of(source))
+        converter = Converter(conversation.frame, conversation.messages, to.value)
+        files.write(output or Path("-"), converted_json(converter, conversation.frame))
+    show.losses(show.console(stderr=True), converter.losses)
 
 
 def _print_json(value: Any) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from threadline.errors import InvalidInputError
 
-__all__ = ["guard", "name_of", "read", "write"]
+__all__ = ["guard", "name_of", "opened", "read", "write"]
 
 
 def name_of(path: Path) -> str:
@@ -26,6 +29,27 @@ def read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InvalidInputError(f"could not read {path}: {error.strerror}") from error
+
+
+@contextmanager
+def opened(path: Path) -> Generator[BinaryIO]:
+    """A file that can be read again and again; what comes from standard input is spooled to a temporary one."""
+    if str(path) == "-":
+        with tempfile.TemporaryFile() as spooled:
+            shutil.copyfileobj(sys.stdin.buffer, spooled)
+            yield spooled
+        return
+    try:
+        file = path.open("rb")
+        if not file.seekable():
+            with file, tempfile.TemporaryFile() as spooled:
+                shutil.copyfileobj(file, spooled)
+                yield spooled
+            return
+    except OSError as error:
+        raise InvalidInputError(f"could not read {path}: {error.strerror}") from error
+    with file:
+        yield file
 
 
 def guard(source: Path, targets: Iterable[Path | None], *, force: bool) -> None:

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.table import Table
 
-from threadline.messages import Loss, Request, Violation
-from threadline.tokens import Measure, RequestCount
+from threadline.cli.tally import Tally
+from threadline.messages import Loss, Violation
 from threadline.transcript import Report
-from threadline.transcript.report import source_of
 
-__all__ = ["by_role", "by_tool", "console", "counts", "losses", "progress", "report", "violations"]
+__all__ = ["console", "counts", "losses", "progress", "report", "violations"]
 
 _WORST = 10
 
@@ -71,48 +70,28 @@ def report(out: Console, result: Report) -> None:
         out.print(f"{len(result.repairs)} tool exchanges were put right")
 
 
-def by_role(request: Request, tokens: Sequence[int]) -> dict[str, int]:
-    """Tokens of each role, most first."""
-    totals: dict[str, int] = {}
-    for message, count in zip(request.messages, tokens, strict=True):
-        totals[message.role] = totals.get(message.role, 0) + count
-    return dict(sorted(totals.items(), key=lambda item: -item[1]))
-
-
-def by_tool(request: Request, tokens: Sequence[int]) -> dict[str, int]:
-    """Tokens of each tool's results, most first."""
-    names: dict[str, str] = {}
-    totals: dict[str, int] = {}
-    for message, count in zip(request.messages, tokens, strict=True):
-        source = source_of(message, names)
-        if source.startswith("tool"):
-            totals[source] = totals.get(source, 0) + count
-    return dict(sorted(totals.items(), key=lambda item: -item[1]))
-
-
-def counts(out: Console, request: Request, count: RequestCount, measure: Measure) -> None:
+def counts(out: Console, tally: Tally) -> None:
     """Tokens by role, by tool, and of the largest messages."""
+    total = tally.total
     roles = _table("role", "tokens", "share")
-    fixed = {"system (apart)": count.system, "tools": count.tools, "response format": count.response_format}
-    for name, tokens in {**by_role(request, count.messages), **fixed, "overhead": count.overhead}.items():
+    for name, tokens in {**tally.by_role, **tally.around}.items():
         if tokens:
-            roles.add_row(name, f"{tokens:,}", _share(tokens, count.total))
+            roles.add_row(name, f"{tokens:,}", _share(tokens, total))
     out.print(roles)
     tools = _table("results of", "tokens", "share")
-    for name, tokens in list(by_tool(request, count.messages).items())[:_WORST]:
-        tools.add_row(name, f"{tokens:,}", _share(tokens, count.total))
+    for name, tokens in list(tally.by_tool.items())[:_WORST]:
+        tools.add_row(name, f"{tokens:,}", _share(tokens, total))
     if tools.row_count:
         out.print()
         out.print(tools)
     largest = _table("largest messages", "tokens", "share")
-    ranked = sorted(enumerate(count.messages), key=lambda item: -item[1])
-    for index, tokens in ranked[:_WORST]:
-        largest.add_row(f"{index} ({request.messages[index].role})", f"{tokens:,}", _share(tokens, count.total))
+    for tokens, index, role in tally.largest:
+        largest.add_row(f"{index} ({role})", f"{tokens:,}", _share(tokens, total))
     out.print()
     out.print(largest)
     out.print()
-    how = "exact" if measure.exact else "estimated, high rather than low"
-    out.print(f"{count.total:,} tokens in {len(count.messages)} messages ({how})")
+    how = "exact" if tally.exact else "estimated, high rather than low"
+    out.print(f"{total:,} tokens in {len(tally.messages)} messages ({how})")
 
 
 def violations(out: Console, found: Sequence[Violation]) -> None:

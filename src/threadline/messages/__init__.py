@@ -1,7 +1,7 @@
 """What was said: messages and requests of any provider, their groups, what was left out of them, and their rules."""
 
-from threadline.messages.check import Rule, Violation, check_conversation
-from threadline.messages.convert import Conversion, convert
+from threadline.messages.check import Checker, Rule, Violation, check_conversation
+from threadline.messages.convert import Conversion, Converter, convert
 from threadline.messages.dialects import Decoder, decode, detect_dialect, encode, result_message, text_message
 from threadline.messages.documents import Document, read_document
 from threadline.messages.elision import Decisions, Elision, Insertion, Source, apply
@@ -22,10 +22,14 @@ from threadline.messages.parts import (
     ToolResultPart,
 )
 from threadline.messages.restoration import restore
+from threadline.messages.stream import Conversation, read_conversation
 
 __all__ = [
     "DEAD_AFTER",
+    "Checker",
+    "Conversation",
     "Conversion",
+    "Converter",
     "Decisions",
     "Decoder",
     "Dialect",
@@ -62,6 +66,7 @@ __all__ = [
     "detect_dialect",
     "encode",
     "group_messages",
+    "read_conversation",
     "read_document",
     "restore",
     "result_message",

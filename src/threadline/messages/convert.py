@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
 
 from threadline.messages.bodies import MESSAGES_KEY, system_key
 from threadline.messages.dialects import decode
+from threadline.messages.ids import IdMap
 from threadline.messages.losses import Loss
 from threadline.messages.message import Dialect, Message, Origin, Request
 from threadline.messages.parameters import convert_parameters
@@ -17,7 +18,7 @@ from threadline.messages.shapes import is_object
 from threadline.messages.turns import Result, Text, Turn, read_turns
 from threadline.messages.writers import write_turn
 
-__all__ = ["Conversion", "Loss", "convert"]
+__all__ = ["Conversion", "Converter", "Loss", "convert"]
 
 _CHAT: frozenset[Dialect] = frozenset({"plain", "openai"})
 
@@ -52,15 +53,113 @@ def convert(value: Any, dialect: Dialect) -> Conversion:
         InvalidInputError: the value cannot be read.
     """
     request = decode(value)
-    if all(_is_bare(message) for message in request.messages):
-        if request.dialect == dialect:
-            return Conversion(request=request, losses=())
-        if {request.dialect, dialect} <= _CHAT and not any(_lacks_id(message) for message in request.messages):
-            messages = tuple(structs.replace(message, dialect=dialect) for message in request.messages)
-            return Conversion(request=structs.replace(request, dialect=dialect, messages=messages), losses=())
-    losses: list[Loss] = []
-    converted = _convert(request, dialect, losses)
-    return Conversion(request=converted, losses=tuple(sorted(losses, key=_place)))
+    converter = Converter(request, request.messages, dialect)
+    if converter.is_same and request.dialect == dialect:
+        return Conversion(request=request, losses=())
+    if converter.is_same:
+        messages = tuple(structs.replace(message, dialect=dialect) for message in request.messages)
+        return Conversion(request=structs.replace(request, dialect=dialect, messages=messages), losses=())
+    written = [*converter.written()]
+    wires = [wire for wire, _ in written]
+    converted = decode(_with_messages(converter.shell, dialect, wires), dialect)
+    offset = len(converted.messages) - len(written)
+    messages = tuple(
+        message
+        if number < offset or message.origin == written[number - offset][1]
+        else structs.replace(message, origin=written[number - offset][1])
+        for number, message in enumerate(converted.messages)
+    )
+    return Conversion(request=structs.replace(converted, messages=messages), losses=converter.losses)
+
+
+def _with_messages(shell: Any, target: Dialect, wires: list[Any]) -> Any:
+    if is_object(shell):
+        return {**shell, MESSAGES_KEY[target]: [*shell[MESSAGES_KEY[target]], *wires]}
+    return [*shell, *wires]
+
+
+class Converter:
+    """Writes the messages of a conversation in another dialect one after the other.
+
+    It holds only those that belong together: a call until its results have come, an answer that goes on.
+
+    Args:
+        frame: what is around the messages: dialect, system, tools, the body; its own messages are not read.
+        messages: the messages; they are gone through twice.
+        target: the dialect to write.
+    """
+
+    def __init__(self, frame: Request, messages: Iterable[Message], target: Dialect) -> None:
+        self._source: Dialect = frame.dialect
+        self._messages = messages
+        self._target: Dialect = target
+        self._losses: list[Loss] = []
+        self._apart = target in ("anthropic", "google")
+        ids: set[str] = set()
+        instructions = [text for message in frame.system for text in _texts(message, self._losses)]
+        bare = paired = True
+        begun = False
+        for index, message in enumerate(messages):
+            bare = bare and _is_bare(message)
+            paired = paired and not _lacks_id(message)
+            ids.update(part.id for part in message.tool_calls)
+            if message.role not in ("system", "developer"):
+                begun = True
+            elif self._apart:
+                [turn] = read_turns([(index, message)], target, IdMap(target, ids), self._losses)
+                instructions += _hoisted(turn, target, self._losses, begun=begun)
+        self._ids = ids
+        self.is_same = bare and (frame.dialect == target or ({frame.dialect, target} <= _CHAT and paired))
+        """True when every message's wire is right in the target as it is."""
+        self.shell: Any = [] if self.is_same else _shell(frame, target, instructions, self._losses)
+        """The list or body that the messages belong at the end of; instructions may stand in it already."""
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What could not be carried over, of what was written so far, in the order of the messages."""
+        return tuple(sorted(self._losses, key=_place))
+
+    def written(self) -> Iterator[tuple[Any, Origin]]:
+        """The wire objects in order, each with what its message came from."""
+        if self.is_same:
+            for message in self._messages:
+                yield message.wire, message.origin
+            return
+        for turns in self._segments():
+            joined = turns
+            if self._target != "responses":
+                joined = _paired(_merged(turns, self._source, self._target), self._losses)
+            for turn in joined:
+                for wire in write_turn(turn, self._target, self._losses):
+                    yield wire, turn.origin
+
+    def _segments(self) -> Iterator[list[Turn]]:
+        """Runs of turns that nothing ties to one another: no call waits across the border, no answer goes on."""
+        held: list[Turn] = []
+        waiting: set[int] = set()
+        for turn in self._turns():
+            if held and not waiting and not turn.role == held[-1].role == "assistant":
+                yield held
+                held = []
+            held.append(turn)
+            waiting.update(turn.keys)
+            waiting.difference_update(piece.key for piece in turn.pieces if isinstance(piece, Result))
+        yield held
+
+    def _turns(self) -> Iterator[Turn]:
+        """The turns to write; instructions that the dialect keeps apart are in the shell."""
+        empty: list[bool] = []
+
+        def told() -> Iterator[tuple[int, Message]]:
+            for index, message in enumerate(self._messages):
+                if not (self._apart and message.role in ("system", "developer")):
+                    empty[:] = [not message.parts]
+                    yield index, message
+
+        for turn in read_turns(told(), self._target, IdMap(self._target, self._ids), self._losses):
+            # A message of which nothing could be carried is told as losses already; one that was empty stays empty.
+            if turn.pieces or empty[0]:
+                yield turn
 
 
 def _place(loss: Loss) -> int:
@@ -78,34 +177,6 @@ def _lacks_id(message: Message) -> bool:
     return calls or any(result.local and message.wire.get("role") != "function" for result in message.tool_results)
 
 
-def _convert(request: Request, target: Dialect, losses: list[Loss]) -> Request:
-    read = read_turns(request.messages, target, losses)
-    # A message of which nothing could be carried is told as losses already; one that was empty stays empty.
-    turns = [turn for turn in read if turn.pieces or not request.messages[turn.index].parts]
-    kept_system = target in _CHAT or target == "responses"
-    instructions = [text for message in request.system for text in _texts(message, losses)]
-    if not kept_system:
-        instructions += _hoisted(turns, target, losses)
-        turns = [turn for turn in turns if turn.role not in ("system", "developer")]
-    if target != "responses":
-        turns = _paired(_merged(turns, request.dialect, target), losses)
-    wires: list[Any] = []
-    origins: list[Origin] = []
-    for turn in turns:
-        for wire in write_turn(turn, target, losses):
-            wires.append(wire)
-            origins.append(turn.origin)
-    converted = decode(_shaped(request, target, wires, instructions, losses), target)
-    offset = len(converted.messages) - len(origins)
-    messages = tuple(
-        message
-        if number < offset or message.origin == origins[number - offset]
-        else structs.replace(message, origin=origins[number - offset])
-        for number, message in enumerate(converted.messages)
-    )
-    return structs.replace(converted, messages=messages)
-
-
 def _texts(message: Message, losses: list[Loss]) -> Iterable[str]:
     for part in message.parts:
         if isinstance(part, TextPart):
@@ -114,37 +185,28 @@ def _texts(message: Message, losses: list[Loss]) -> Iterable[str]:
             losses.append(Loss(index=None, part="system", reason="left out: instructions are text only there"))
 
 
-def _hoisted(turns: Sequence[Turn], target: Dialect, losses: list[Loss]) -> list[str]:
-    texts: list[str] = []
-    begun = False
-    for turn in turns:
-        if turn.role not in ("system", "developer"):
-            begun = True
-            continue
-        for piece in turn.pieces:
-            if isinstance(piece, Text):
-                texts.append(piece.text)
-            else:
-                losses.append(
-                    Loss(index=turn.index, part="system", reason="left out: instructions are text only there")
-                )
-        if begun:
-            reason = f"moved to the front: the {target} dialect keeps instructions apart from the messages"
-            losses.append(Loss(index=turn.index, part="system", reason=reason))
-    return texts
+def _hoisted(turn: Turn, target: Dialect, losses: list[Loss], *, begun: bool) -> Iterator[str]:
+    for piece in turn.pieces:
+        if isinstance(piece, Text):
+            yield piece.text
+        else:
+            losses.append(Loss(index=turn.index, part="system", reason="left out: instructions are text only there"))
+    if begun:
+        reason = f"moved to the front: the {target} dialect keeps instructions apart from the messages"
+        losses.append(Loss(index=turn.index, part="system", reason=reason))
 
 
-def _shaped(request: Request, target: Dialect, wires: list[Any], instructions: list[str], losses: list[Loss]) -> Any:
-    """The target's list or body around the messages."""
+def _shell(frame: Request, target: Dialect, instructions: list[str], losses: list[Loss]) -> Any:
+    """The target's list or body without the messages."""
     apart = target in ("anthropic", "google")
-    if not is_object(request.wire) and not (apart and instructions) and not request.tools:
-        return [*_leading(instructions, target), *wires]
-    body = convert_parameters(request, target, losses)
+    if not is_object(frame.wire) and not (apart and instructions) and not frame.tools:
+        return _leading(instructions, target)
+    body = convert_parameters(frame, target, losses)
     key = system_key(body, target)
     if instructions and key is not None:
         body[key] = _system_value(instructions, target)
         instructions = []
-    body[MESSAGES_KEY[target]] = [*_leading(instructions, target), *wires]
+    body[MESSAGES_KEY[target]] = _leading(instructions, target)
     return body
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from threadline.messages.message import Dialect
 from threadline.messages.shapes import array, is_array, is_object, string
 
-__all__ = ["detect_dialect"]
+__all__ = ["detect_dialect", "detect_items"]
 
 _RESPONSES_TYPES = frozenset({"message", "reasoning", "compaction", "item_reference"})
 _RESPONSES_SUFFIXES = ("_call", "_call_output", "_list_tools", "_approval_request", "_approval_response")
@@ -23,11 +24,14 @@ _Mark: TypeAlias = Dialect | Literal["text parts", "cache_control"] | None
 
 def detect_dialect(value: Any) -> Dialect:
     """The dialect of a message list or a whole request body; an empty list, and whatever has no marks, is plain."""
-    if is_object(value):
-        return _body(value)
+    return _body(value) if is_object(value) else detect_items(array(value))
+
+
+def detect_items(items: Iterable[Any]) -> Dialect:
+    """The dialect of messages, read as far as it takes to be sure."""
     # OpenRouter and LiteLLM take `cache_control` in OpenAI's shape: with a system message it proves nothing.
     openai = cached = system = False
-    for item in array(value):
+    for item in items:
         if not is_object(item):
             continue
         system = system or item.get("role") == "system"

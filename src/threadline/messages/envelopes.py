@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, Protocol, TypeAlias, assert_never
 
 from msgspec import structs
 
-from threadline.messages.detect import detect_dialect
+from threadline.messages.detect import detect_items
 from threadline.messages.dialects import Decoder, Reader
 from threadline.messages.foreign import LangChainReader, ShareGptReader, langchain_key
 from threadline.messages.layout import BLANK
@@ -89,11 +89,11 @@ def is_message(item: Any, envelope: Envelope) -> bool:
             assert_never(envelope)
 
 
-def feed_of(envelope: Envelope, items: Sequence[Any]) -> Feed:
+def feed_of(envelope: Envelope, items: Iterable[Any]) -> Feed:
     """What reads the items that are messages; for bare ones their dialect is found out from `items`."""
     match envelope:
         case "bare":
-            return Decoder(detect_dialect([*items])).feed
+            return Decoder(detect_items(items)).feed
         case "codex-items":
             return Decoder("responses").feed
         case "codex":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
 from threadline.messages.losses import Loss
-from threadline.messages.message import Dialect, Message
+from threadline.messages.message import Dialect
 from threadline.messages.parts import ToolCallPart, ToolResultPart
 
 __all__ = ["Bound", "IdMap"]
@@ -37,13 +37,14 @@ class Bound(Struct, frozen=True, kw_only=True):
 class IdMap:
     """Gives every call an id that the target takes, and every result the id of its call.
 
-    Ids stay as they are where they can. New ones are `call_<n>`, counted from 1 past those that are taken.
+    Ids stay as they are where they can. New ones are `call_<n>`, counted from 1 past those that are taken: the ids of
+    all calls of the conversation.
     """
 
-    def __init__(self, target: Dialect, messages: Sequence[Message]) -> None:
+    def __init__(self, target: Dialect, taken: AbstractSet[str]) -> None:
         self._target: Dialect = target
         self._allowed = _ALLOWED[target]
-        self._taken = {part.id for message in messages for part in message.tool_calls}
+        self._taken = taken
         self._used: set[str] = set()
         self._open: dict[str, list[Bound]] = {}
         self._count = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from threadline.messages.parts import Path
 from threadline.messages.shapes import array, is_array, is_object
 from threadline.messages.wire import get_at
 
-__all__ = ["Format", "Source", "recognise"]
+__all__ = ["Format", "Source", "envelope_of", "recognise", "record_key"]
 
 Format: TypeAlias = Literal[
     "message", "json", "jsonl", "body", "claude-code", "codex", "swe-agent", "tau-bench", "sharegpt", "langchain"
@@ -54,19 +55,19 @@ def recognise(value: Any, *, lines: bool) -> Source:
         InvalidInputError: it holds no conversation, or several.
     """
     if is_array(value):
-        records = [key for item in value if (key := _record_key(item)) is not None]
+        records = [key for item in value if (key := record_key(item)) is not None]
         if records and len(records) == len(value):
             if len(records) > 1:
                 raise InvalidInputError(f"holds {len(records)} conversations: give one of them")
             return _listed(value, (0, records[0]), _LISTS.get(records[0], "json"))
         return _listed(value, (), "jsonl" if lines else "json")
     if is_object(value):
-        key = _record_key(value)
+        key = record_key(value)
         if key is not None and key in _LISTS:
             return _listed(value, (key,), _LISTS[key])
         for name in _BODIES:
             if name in value:
-                envelope = _envelope(array(value[name]))
+                envelope = envelope_of(array(value[name]))
                 return Source(format=_FORMATS[envelope] or "body", path=(name,), envelope=envelope)
         if "role" in value:
             return Source(format="message", path=(), envelope="bare")
@@ -74,18 +75,19 @@ def recognise(value: Any, *, lines: bool) -> Source:
 
 
 def _listed(value: Any, path: Path, format: Format) -> Source:
-    envelope = _envelope(get_at(value, path))
+    envelope = envelope_of(get_at(value, path))
     return Source(format=_FORMATS[envelope] or format, path=path, envelope=envelope)
 
 
-def _record_key(item: Any) -> str | None:
+def record_key(item: Any) -> str | None:
     """The key under which an object keeps a whole conversation."""
     if not is_object(item) or "role" in item:
         return None
     return next((key for key in (*_BODIES[:1], *_LISTS) if is_array(item.get(key))), None)
 
 
-def _envelope(items: list[Any]) -> Envelope:
+def envelope_of(items: Iterable[Any]) -> Envelope:
+    """What stands around each message, read as far as it takes to be sure."""
     for item in items:
         if not is_object(item):
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, assert_never
 
 from msgspec import Struct
@@ -114,10 +114,11 @@ _BLOCK_KEYS = frozenset(
 _CHAT: frozenset[Dialect] = frozenset({"plain", "openai"})
 
 
-def read_turns(messages: Sequence[Message], target: Dialect, losses: list[Loss]) -> Iterator[Turn]:
-    """The turns of the messages in order; what the target has no place for is added to `losses`."""
-    ids = IdMap(target, messages)
-    for index, message in enumerate(messages):
+def read_turns(
+    messages: Iterable[tuple[int, Message]], target: Dialect, ids: IdMap, losses: list[Loss]
+) -> Iterator[Turn]:
+    """The turns of messages with their places, in order; what the target has no place for is added to `losses`."""
+    for index, message in messages:
         yield _MessageReader(message, index, target, ids, losses).turn()
 
 
