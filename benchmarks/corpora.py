@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +49,20 @@ class Writer:
 
 
 def long_trajectory(size: int) -> Messages:
-    """The shipped trajectory over and over, its lines altered one time in four, until it has `size` characters."""
-    writer = Writer()
-    out: Messages = [example()[0]]
-    total = 0
-    copy = 0
+    """The shipped trajectory over and over until it has `size` characters.
+
+    Each copy has words of its own, so that it repeats itself as the original does, and no other copy.
+    """
+    dice = random.Random(1)
+    first, *rest = example()
+    words = sorted({word for message in rest for word in re.findall(r"[a-z]{3,}", message["content"])})
+    out: Messages = [first]
+    total = copy = 0
     while total < size:
-        for message in example()[1:]:
-            text = message["content"]
-            lines = [line if writer.dice.random() < 0.75 else f"{line}  {writer.line(3)}" for line in text.split("\n")]
-            calls = message.get("tool_calls")
-            made: dict[str, Any] = {"role": message["role"], "content": "\n".join(lines)}
-            if calls:
+        renamed = dict(zip(words, dice.sample(words, len(words)), strict=True))
+        for message in rest:
+            made: dict[str, Any] = {"role": message["role"], "content": _renamed(message["content"], renamed)}
+            if calls := message.get("tool_calls"):
                 made["tool_calls"] = [{**call, "id": f"{call['id']}_{copy}"} for call in calls]
             if message["role"] == "tool":
                 made["tool_call_id"] = f"{message['tool_call_ids'][0]}_{copy}"
@@ -67,3 +70,7 @@ def long_trajectory(size: int) -> Messages:
             total += len(made["content"])
         copy += 1
     return out
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    return re.sub(r"[a-z]{3,}", lambda match: names[match.group()], text)

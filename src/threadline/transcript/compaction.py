@@ -64,14 +64,15 @@ class _Relief:
         return tuple(index for index in group.indices if index in self._guess)
 
     def run(self, low: int, high: int) -> None:
-        rendering = self._take(self._steps(newest=False), low)
+        latest = self._ledger.policy.keep == "latest"  # shown the other way round from now on
+        rendering = self._render() if latest else self._ledger.rendering()
+        rendering = self._take(self._steps(newest=False), low, rendering)
         if self._total(rendering) > high:
-            rendering = self._take(self._steps(newest=True), high)
+            rendering = self._take(self._steps(newest=True), high, rendering)
         self._finish(rendering)
 
-    def _take(self, steps: Iterator[_Step], goal: int) -> Rendering:
+    def _take(self, steps: Iterator[_Step], goal: int, rendering: Rendering) -> Rendering:
         """Take steps until the goal is met or none are left; what is gained is guessed, then measured."""
-        rendering = self._render()
         patience = 1.0
         while (over := self._total(rendering) - goal) > 0:
             wanted, gained = over * patience, 0

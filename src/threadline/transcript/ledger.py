@@ -192,6 +192,13 @@ class Ledger:
         costs.update(zip(views, self.measure.messages(list(views.values())), strict=True))
         return Rendering(arrivals=arrivals, elisions=elisions, views=views, costs=costs, total=sum(costs.values()))
 
+    def rendering(self) -> Rendering:
+        """What is shown now."""
+        total = sum(self.costs.values())
+        return Rendering(
+            arrivals=self._arrivals, elisions=self.elisions, views=self.views, costs=self.costs, total=total
+        )
+
     def commit(
         self,
         dropped: AbstractSet[int],

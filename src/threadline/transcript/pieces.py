@@ -15,9 +15,14 @@ LONG_LINE = 160
 _FRAGMENT = re.compile(r"\[[^\[\]{}]{1,400}\](?:, ?)?|.+?(?:\}, ?|, |$)")
 """One member or item of JSON, or a flat array as a whole (a row of a table)."""
 
-_NUMBERED = re.compile(r"([ 0]*)(\d{1,9})([:|\t\u2192] ?)")
+_ROW = re.compile(r"(?m)^(?:([ 0]*)(\d{1,9})([:|\t\u2192] ?))?(.*)$")
+"""A line: padding, number and separator where it has them, and the rest."""
+
 _NUMBERED_PAIR = re.compile(r"\n[ 0]*\d{1,9}[:|\t\u2192][^\n]*\n[ 0]*\d{1,9}[:|\t\u2192]")
 """Two numbered lines in a row; starts with a character that is searched for fast."""
+
+_UNNUMBERED = -9
+"""Next to no line number."""
 
 
 class Pieces:
@@ -81,19 +86,17 @@ def _numbered(text: str, lines: list[str]) -> Pieces:
 
     What a line is depends on its neighbours alone, so leaving out other parts of the text does not change it.
     """
-    found = [_NUMBERED.match(line) for line in lines]
-    numbers = [None if match is None else int(match[2]) for match in found]
-    keys: list[str] = []
-    kept: list[int | None] = []
-    before: int | None = None
-    for line, match, number, behind in zip(lines, found, numbers, [*numbers[1:], None], strict=True):
-        if match is None or number is None or (before != number - 1 and behind != number + 1):
-            keys.append(line)
-            kept.append(None)
-        else:
+    rows = _ROW.findall(text)
+    numbers = [int(row[1]) if row[1] else _UNNUMBERED for row in rows]
+    keys = lines
+    kept: list[int | None] = [None] * len(lines)
+    before = _UNNUMBERED
+    for at, (number, behind) in enumerate(zip(numbers, [*numbers[1:], _UNNUMBERED], strict=True)):
+        if number >= 0 and (before == number - 1 or behind == number + 1):
             # pad width and separator belong to the key, or `13|` would come back as `13:`
-            keys.append(f"\0{match.end(2) if match[1] else 0}{match[3]}{line[match.end() :]}")
-            kept.append(number)
+            pad, digits, separator, rest = rows[at]
+            keys[at] = f"\0{len(pad) + len(digits) if pad else 0}{separator}{rest}"
+            kept[at] = number
         before = number
     return Pieces(text, keys, numbers=kept)
 

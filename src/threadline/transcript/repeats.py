@@ -114,9 +114,11 @@ class RepeatIndex:
         marked = holds_marker(pieces.text)
         repeats: list[Repeat] = []
         floor = reached = 0
-        for at, source in enumerate(row):
-            if source == base + at or at < reached or len(keys[at]) < _ANCHOR_CHARS:
+        known = [at for at, source in enumerate(row) if source - at != base]
+        for at in known:
+            if at < reached or len(keys[at]) < _ANCHOR_CHARS:
                 continue
+            source = row[at]
             length = self._run(row, at, source, base)
             back = 0
             while at - back > floor and source > back and ids[source - back - 1] == row[at - back - 1]:
