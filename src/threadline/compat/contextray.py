@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from heapq import nlargest
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -23,6 +24,9 @@ __all__ = ["optimize_context"]
 _OPTIONS = ("marker", "keep", "min_chars", "fold", "flag_system", "roles", "across_roles", "tables")
 _TOP = 5
 _CONTENT: Path = ("content",)
+
+_Text: TypeAlias = tuple[int, Path, str, str]
+"""A message's index, the path to a text in it, the message's role, the text."""
 
 
 def optimize_context(
@@ -75,7 +79,7 @@ class _Run:
 
     def __init__(self, wires: list[Any], policy: FitPolicy, roles: Any) -> None:
         self.wires = wires
-        self.texts = [(i, path, wire["role"], text) for i, wire in enumerate(wires) for path, text in _texts(wire, i)]
+        self.texts = [text for index, wire in enumerate(wires) for text in _texts(wire, index)]
         said = {role for _, _, role, _ in self.texts}
         free = said - {"system", "developer"} if roles is None else said & frozenset(roles)
         self.policy = replace(policy, dedupe_roles=frozenset(free))
@@ -130,19 +134,19 @@ class _Run:
 
     def worst(self) -> list[dict[str, Any]]:
         """The repeats that waste most, by hash where they waste the same."""
-        counts: dict[tuple[str, str], list[int]] = {key: [removed, 0] for key, removed in self.removed.items()}
-        for key, flagged in self.flagged.items():
-            counts.setdefault(key, [0, 0])[1] = flagged
-        wasted = {key: len(key[1]) * sum(count) for key, count in counts.items()}
-        least = sorted(wasted.values(), reverse=True)[:_TOP][-1:] or [0]
+        removed, flagged = self.removed, self.flagged
+        wasted = {key: len(key[1]) * count for key, count in removed.items()}
+        for key, count in flagged.items():
+            wasted[key] = wasted.get(key, 0) + len(key[1]) * count
+        least = nlargest(_TOP, wasted.values())[-1:] or [0]
         rows: list[dict[str, Any]] = [
             {
                 "hash": sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
                 "role": role,
-                "count": 1 + sum(counts[role, text]),
+                "count": 1 + removed.get((role, text), 0) + flagged.get((role, text), 0),
                 "chars_wasted": chars,
-                "removed": counts[role, text][0],
-                "flagged": counts[role, text][1],
+                "removed": removed.get((role, text), 0),
+                "flagged": flagged.get((role, text), 0),
             }
             for (role, text), chars in wasted.items()
             if chars >= least[0]
@@ -152,7 +156,8 @@ class _Run:
     def metrics(self) -> dict[str, Any]:
         before = sum(totals[0] for totals in self.by_role.values())
         after = sum(totals[1] for totals in self.by_role.values())
-        tokens = sum(_tokens(text) for *_, text in self.texts)
+        texts = [text for *_, text in self.texts]
+        tokens = before / 4 if all(map(str.isascii, texts)) else sum(map(_tokens, texts))
         saved = before - after
         share = saved / before if before else 0.0
         return {
@@ -167,8 +172,8 @@ class _Run:
         }
 
 
-def _texts(wire: Any, index: int) -> Iterator[tuple[Path, str]]:
-    """Every text of a message with its place."""
+def _texts(wire: Any, index: int) -> Sequence[_Text]:
+    """Every text of a message with its place and role."""
     try:
         content, role = wire["content"], wire["role"]
     except KeyError as error:
@@ -180,16 +185,15 @@ def _texts(wire: Any, index: int) -> Iterator[tuple[Path, str]]:
     if not isinstance(role, str):
         raise InvalidInputError(f"message {index}: role must be a string", index=index, key="role")
     if isinstance(content, str):
-        yield _CONTENT, content
-    elif is_array(content):
-        for number, part in enumerate(content):
-            text = part.get("text") if is_object(part) else None
-            if isinstance(text, str):
-                yield ("content", number, "text"), text
-    elif content is not None:
-        raise InvalidInputError(
-            f"message {index}: content must be a string, a list of parts or null", index=index, key="content"
-        )
+        return ((index, _CONTENT, role, content),)
+    if is_array(content):
+        texts = [(number, part.get("text")) for number, part in enumerate(content) if is_object(part)]
+        return [(index, ("content", number, "text"), role, text) for number, text in texts if isinstance(text, str)]
+    if content is None:
+        return ()
+    raise InvalidInputError(
+        f"message {index}: content must be a string, a list of parts or null", index=index, key="content"
+    )
 
 
 def _tokens(text: str) -> float:

@@ -109,6 +109,9 @@ class Deduper:
         return marker
 
     def _search(self, index: RepeatIndex, place: tuple[int, Path], text: str, cuts: list[Cut]) -> list[Cut]:
+        if not cuts and self._policy.fold != "edges" and self._policy.marker == "reference":
+            repeats = index.feed(place, text)
+            return self._cuts_for(repeats, text, 0) if repeats else []
         view = splice(text, cuts)
         while True:
             edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0

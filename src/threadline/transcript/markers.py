@@ -84,6 +84,9 @@ def holds_marker(piece: str) -> bool:
 
 def _quote(text: str) -> str:
     """The first words of the first line that has any, up to a comma, where markers in one-line JSON would be cut."""
+    words = text[:_QUOTE_CHARS]
+    if words[:1].isalpha() and len(words) == _QUOTE_CHARS and "\n" not in words:  # as most texts begin
+        return words[: words.rfind(" ")] if " " in words[4:] else words
     for line in text[:_QUOTE_REACH].split("\n"):
         words = _LINE_NUMBER.sub("", line).strip()[:_QUOTE_CHARS]
         if _WORD.search(words) is not None:
