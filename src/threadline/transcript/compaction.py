@@ -39,9 +39,8 @@ def relieve(ledger: Ledger, max_input_tokens: int) -> None:
         ContextBudgetExceededError: what is required does not fit; lists it by size.
     """
     policy = ledger.policy
-    _Relief(ledger, max_input_tokens).run(
-        low=int(max_input_tokens * policy.low_water), high=int(max_input_tokens * (1 - policy.min_gain))
-    )
+    high = int(max_input_tokens * (1 - policy.min_gain))
+    _Relief(ledger, max_input_tokens).run(low=min(int(max_input_tokens * policy.low_water), high), high=high)
 
 
 class _Relief:
