@@ -17,7 +17,7 @@ def table_cuts(text: str) -> list[Cut]:
     """Turn each list of objects with the same keys into `{"columns": [...], "rows": [[...], ...]}`, if shorter.
 
     Keys of objects inside the rows become columns of their own (`prices.economy`) where all rows have them; a list of
-    lists of such objects keeps its nesting. The text stays JSON and says the same; the cut keeps the original
+    lists of such objects has `groups` of rows instead. The text stays JSON and says the same; the cut keeps the original
     spelling.
     """
     if "[" not in text or '":' not in text:
@@ -50,7 +50,7 @@ def _table(text: str, span: JsonSpan) -> str | None:
         left = iter(rows)
         rows = [f"[{','.join(next(left) for _ in item.items)}]" for item in span.items]
     names = ",".join(f'"{".".join(path)}"' for path in columns)
-    return f'{{"columns":[{names}],"rows":[{",".join(rows)}]}}'
+    return f'{{"columns":[{names}],"{"groups" if nested else "rows"}":[{",".join(rows)}]}}'
 
 
 def _columns(text: str, objects: Sequence[JsonSpan]) -> list[tuple[str, ...]] | None:
@@ -58,12 +58,13 @@ def _columns(text: str, objects: Sequence[JsonSpan]) -> list[tuple[str, ...]] | 
     names = _names(text, objects[0])
     if len(set(names)) < len(names) or any(_names(text, item) != names for item in objects[1:]):
         return None
-    dotted = any("." in name for name in names)
+    if any("." in name for name in names):
+        return None  # would read as a path
     columns: list[tuple[str, ...]] = []
     for position, name in enumerate(names):
         values = [item.items[position] for item in objects]
         inner = _columns(text, values) if all(value.kind == "{" and value.items for value in values) else None
-        if inner is None or dotted:
+        if inner is None:
             columns.append((name,))
         else:
             columns += ((name, *path) for path in inner)
