@@ -208,6 +208,53 @@ def test_elisions_never_overwrite_the_input_either(chat: Path):
     assert not out.exists()
 
 
+def test_a_forced_output_stays_as_it_was_when_the_elisions_cannot_be_written(chat: Path):
+    before = listing(chat.parent)
+    refused(
+        run("fit", chat, "--max-input-tokens", 900, "-o", chat, "--force", "--elisions", chat.parent / "no" / "e.json"),
+        "no/e.json",
+    )
+    assert listing(chat.parent) == before
+
+
+def test_restore_overwrites_neither_of_its_inputs(chat: Path):
+    out, elisions = chat.parent / "out.json", chat.parent / "elisions.json"
+    assert run("fit", chat, "--max-input-tokens", 900, "-o", out, "--elisions", elisions).code == 0
+    before = listing(chat.parent)
+    for target in (out, elisions):
+        refused(run("restore", out, "--elisions", elisions, "-o", target), "--force")
+    assert listing(chat.parent) == before
+
+
+@pytest.mark.parametrize(
+    "outputs", [["--json", "-o", "-"], ["-o", "-", "--elisions", "-"], ["--json", "--elisions", "-"]]
+)
+def test_two_outputs_never_share_standard_output(chat: Path, outputs: list[str]):
+    ran = run("fit", chat, "--max-input-tokens", 900, *outputs)
+    refused(ran, "standard output")
+    assert not ran.out
+
+
+def test_leaving_something_out_without_keeping_it_is_said_on_stderr(chat: Path):
+    out = chat.parent / "out.json"
+    assert b"--elisions" in run("fit", chat, "--max-input-tokens", 900, "-o", out).err
+    kept = chat.parent / "elisions.json"
+    assert not run("fit", chat, "--max-input-tokens", 900, "-o", out, "--elisions", kept).err
+
+
+def test_elisions_of_a_later_version_are_refused(chat: Path):
+    out, elisions = chat.parent / "out.json", chat.parent / "elisions.json"
+    run("fit", chat, "--max-input-tokens", 900, "-o", out, "--elisions", elisions)
+    elisions.write_text(json.dumps({**json.loads(elisions.read_bytes()), "version": 2}))
+    refused(run("restore", out, "--elisions", elisions), "version 2")
+
+
+def test_the_version_is_told(tmp_path: Path):
+    from importlib.metadata import version
+
+    assert run("--version", cwd=tmp_path).out.decode().strip() == f"threadline {version('threadline')}"
+
+
 def test_an_existing_output_is_whole_or_as_it_was(chat: Path):  # row 68: atomic
     target = chat.parent / "out.json"
     target.write_text("as it was")

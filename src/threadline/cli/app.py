@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 import typer
@@ -17,25 +17,12 @@ from threadline.cli.converted import converted_json
 from threadline.cli.inputs import read_for_optimizing
 from threadline.cli.tally import Tally
 from threadline.errors import InvalidInputError, ThreadlineError
-from threadline.messages import Checker, Converter, read_conversation, read_document
+from threadline.messages import Checker, Converter, Dialect, read_conversation, read_document
 
-__all__ = [
-    "DialectName",
-    "Keep",
-    "MarkerName",
-    "app",
-    "check",
-    "convert",
-    "count",
-    "fit",
-    "main",
-    "optimize",
-    "restore",
-]
+__all__ = ["app", "check", "convert", "count", "fit", "main", "optimize", "restore"]
 
 app = typer.Typer(
     name="threadline",
-    help="Fit long conversations with language models to a token budget, and lose nothing.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -44,35 +31,32 @@ app = typer.Typer(
 )
 
 
-class MarkerName(StrEnum):
-    """What stands where a repeat was."""
-
-    REFERENCE = "reference"
-    SILENT = "silent"
-
-
-class Keep(StrEnum):
-    """Which copy stays."""
-
-    FIRST = "first"
-    LATEST = "latest"
-
-
-class DialectName(StrEnum):
-    """Whose message format."""
-
-    PLAIN = "plain"
-    OPENAI = "openai"
-    RESPONSES = "responses"
-    ANTHROPIC = "anthropic"
-    GOOGLE = "google"
-
+MarkerName: TypeAlias = Literal["reference", "silent"]
+Keep: TypeAlias = Literal["first", "latest"]
 
 Input = Annotated[Path, typer.Argument(metavar="INPUT", help="A conversation; - is standard input.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="Where to write it.")]
 Force = Annotated[bool, typer.Option("--force", help="Allow an output to overwrite the input.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Model = Annotated[str | None, typer.Option("--model", help="Whose tokens to count.")]
+
+
+def _tell_version(asked: bool) -> None:  # noqa: FBT001 - the shape Typer calls
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"threadline {version('threadline')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Fit long conversations with language models to a token budget, and lose nothing."""
 
 
 @app.command()
@@ -82,10 +66,8 @@ def optimize(
     *,
     stdout: Annotated[bool, typer.Option("--stdout", help="Print the JSON; the report goes to stderr.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse input that is no message list.")] = False,
-    marker: Annotated[
-        MarkerName, typer.Option("--marker", help="What stands where a repeat was.")
-    ] = MarkerName.REFERENCE,
-    keep: Annotated[Keep, typer.Option("--keep", help="Which copy stays.")] = Keep.FIRST,
+    marker: Annotated[MarkerName, typer.Option("--marker", help="What stands where a repeat was.")] = "reference",
+    keep: Annotated[Keep, typer.Option("--keep", help="Which copy stays.")] = "first",
     min_chars: Annotated[int, typer.Option("--min-chars", help="Shortest repeat, in characters.")] = 64,
     tables: Annotated[bool, typer.Option("--tables", help="Name the keys of uniform JSON lists once.")] = False,
     force: Force = False,
@@ -97,21 +79,19 @@ def optimize(
         raise typer.BadParameter("--stdout and --output exclude each other")
     messages, is_text = read_for_optimizing(files.read(source), name=files.name_of(source), strict=strict)
     target = output or _beside(source, is_text=is_text)
-    files.guard(source, [] if stdout else [target], force=force)
+    files.guard([source], [] if stdout else [target], force=force)
     with show.progress("looking for repeats"):
         result = _named(
             source,
-            lambda: optimize_context(
-                messages, marker=marker.value, keep=keep.value, min_chars=min_chars, tables=tables
-            ),
+            lambda: optimize_context(messages, marker=marker, keep=keep, min_chars=min_chars, tables=tables),
         )
     text = result.pop("report")
     data = json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8", "threadline.json")
     if stdout:
-        files.write(Path("-"), [data, b"\n"])
+        files.write((Path("-"), [data, b"\n"]))
         show.console(stderr=True).print(text, markup=False)
         return
-    files.write(target, [data])
+    files.write((target, [data]))
     out = show.console()
     out.print(text, markup=False)
     out.print(f"Written to {target}", markup=False)
@@ -139,7 +119,8 @@ def fit(
     from threadline.transcript import FitPolicy
     from threadline.transcript import fit as fit_request
 
-    files.guard(source, [output, elisions], force=force)
+    to_stdout = Path("-") if as_json else None
+    files.guard([source], [output, elisions, to_stdout], force=force)
     data = files.read(source)
     name = files.name_of(source)
     document = read_document(data, name=name)
@@ -150,20 +131,22 @@ def fit(
                 document.request, max_input_tokens=max_input_tokens, model=model, policy=FitPolicy(tables=tables)
             ),
         )
-    kept = record.dumped(record.record_of(document, data, result.elisions)) if elisions is not None else b""
-    del data
     value = document.rebuild(result.request.messages)
-    if output is not None:
-        files.write(output, document.stream(value))
+    outputs: list[tuple[Path, Iterable[bytes]]] = []
     if elisions is not None:
-        files.write(elisions, [kept])
+        outputs.append((elisions, [record.dumped(record.record_of(document, data, result.elisions))]))
+    del data
+    if output is not None:
+        outputs.append((output, document.stream(value)))
+    files.write(*outputs)
     if as_json:
         summary = msgspec.to_builtins(result.report)
         _print_json({**summary, "value": value} if output is None else summary)
-    elif output is not None and str(output) == "-":
-        show.report(show.console(stderr=True), result.report)
-    else:
-        show.report(show.console(), result.report)
+        return
+    out = show.console(stderr=output is not None and str(output) == "-")
+    show.report(out, result.report)
+    if output is not None and elisions is None and result.elisions:
+        show.console(stderr=True).print("without --elisions the original cannot be restored from the output")
 
 
 @app.command()
@@ -175,10 +158,10 @@ def restore(
     force: Force = False,
 ) -> None:
     """Give back the very bytes of a file that `fit` reduced."""
-    files.guard(source, [output], force=force)
+    files.guard([source, elisions], [output], force=force)
     kept = record.loaded(files.read(elisions), name=files.name_of(elisions))
     data = _named(source, lambda: record.restored(files.read(source), kept, name=files.name_of(source)))
-    files.write(output or Path("-"), [data])
+    files.write((output or Path("-"), [data]))
 
 
 @app.command()
@@ -202,14 +185,14 @@ def count(source: Input, model: Model = None, *, as_json: AsJson = False) -> Non
 @app.command()
 def check(
     source: Input,
-    provider: Annotated[DialectName | None, typer.Option("--provider", help="Whose rules; default its own.")] = None,
+    provider: Annotated[Dialect | None, typer.Option("--provider", help="Whose rules; default its own.")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
     """Tell what a provider would refuse in the shape of a conversation; exit code 1 if anything."""
     with files.opened(source) as file:
         conversation = read_conversation(file, name=files.name_of(source))
-        checker = Checker(conversation.frame, provider.value if provider is not None else None)
+        checker = Checker(conversation.frame, provider)
         for message in conversation.messages:
             checker.feed(message)
         found = checker.finish()
@@ -224,23 +207,23 @@ def check(
 @app.command()
 def convert(
     source: Input,
-    to: Annotated[DialectName, typer.Option("--to", help="The dialect to write.")],
+    to: Annotated[Dialect, typer.Option("--to", help="The dialect to write.")],
     output: Output = None,
     *,
     force: Force = False,
 ) -> None:
     """Write a conversation in another provider's dialect; what cannot be carried over is told on stderr."""
-    files.guard(source, [output], force=force)
+    files.guard([source], [output], force=force)
     with files.opened(source) as file:
         conversation = read_conversation(file, name=files.name_of(source))
-        converter = Converter(conversation.frame, conversation.messages, to.value)
-        files.write(output or Path("-"), converted_json(converter, conversation.frame))
+        converter = Converter(conversation.frame, conversation.messages, to)
+        files.write((output or Path("-"), converted_json(converter, conversation.frame)))
     show.losses(show.console(stderr=True), converter.losses)
 
 
 def _print_json(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    files.write(Path("-"), [text.encode("utf-8", "threadline.json"), b"\n"])
+    files.write((Path("-"), [text.encode("utf-8", "threadline.json"), b"\n"]))
 
 
 def _named(source: Path, run: Any) -> Any:

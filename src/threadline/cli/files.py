@@ -52,47 +52,71 @@ def opened(path: Path) -> Generator[BinaryIO]:
         yield file
 
 
-def guard(source: Path, targets: Iterable[Path | None], *, force: bool) -> None:
-    """Refuse targets that are the input, under whatever name, or one another.
+def guard(sources: Iterable[Path], targets: Iterable[Path | None], *, force: bool) -> None:
+    """Refuse targets that are an input, under whatever name, or one another.
 
     Raises:
         InvalidInputError: names the target.
     """
-    seen: set[Path] = set()
+    inputs = [source for source in sources if str(source) != "-" and source.exists()]
+    seen: set[str] = set()
     for target in targets:
-        if target is None or str(target) == "-":
+        if target is None:
             continue
-        if target.resolve() in seen:
-            raise InvalidInputError(f"{target} is named for two outputs")
-        seen.add(target.resolve())
-        if not force and str(source) != "-" and target.exists() and source.exists() and target.samefile(source):
-            raise InvalidInputError(f"{target} is the input; give --force to overwrite it")
+        name = "-" if str(target) == "-" else str(target.resolve())
+        if name in seen:
+            raise InvalidInputError(f"{'standard output' if name == '-' else target} is named for two outputs")
+        seen.add(name)
+        if name == "-" or force or not target.exists():
+            continue
+        if any(target.samefile(source) for source in inputs):
+            raise InvalidInputError(f"{target} is an input; give --force to overwrite it")
 
 
-def write(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write a file through a temporary one beside it; standard output for `-`.
+def write(*outputs: tuple[Path, Iterable[bytes]]) -> None:
+    """Write files, all or none: each into a temporary one beside it first; `-` is standard output.
 
     Raises:
-        InvalidInputError: it cannot be written; names the path, and nothing is left behind.
+        InvalidInputError: one cannot be written; names the path, and nothing is left behind.
     """
-    if str(path) == "-":
-        for chunk in chunks:
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
-        return
+    staged: list[tuple[Path, Path, Path]] = []
     try:
-        if path.is_dir():
-            raise IsADirectoryError(21, "Is a directory")
-        target = path.resolve()  # a link keeps pointing to what it points to
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(chunks)
-            Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        for path, chunks in outputs:
+            if str(path) == "-":
+                sys.stdout.buffer.writelines(chunks)
+                sys.stdout.buffer.flush()
+            else:
+                with _failing_at(path):
+                    staged.append((path, *_stage(path, chunks)))
+        for path, temporary, target in staged:
+            with _failing_at(path):
+                temporary.replace(target)
+    finally:
+        for _, temporary, _ in staged:
+            temporary.unlink(missing_ok=True)
+
+
+def _stage(path: Path, chunks: Iterable[bytes]) -> tuple[Path, Path]:
+    """The temporary file with the content, and where it belongs."""
+    if path.is_dir():
+        raise IsADirectoryError(21, "Is a directory")
+    target = path.resolve()  # a link keeps pointing to what it points to
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(chunks)
+        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary, target
+
+
+@contextmanager
+def _failing_at(path: Path) -> Generator[None]:
+    try:
+        yield
     except OSError as error:
         raise InvalidInputError(f"could not write {path}: {error.strerror}") from error
 

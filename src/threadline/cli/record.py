@@ -15,8 +15,13 @@ from threadline.errors import IntegrityError, SerializationError
 from threadline.messages import Decisions, Document, Message, read_document
 from threadline.messages.layout import Layout
 from threadline.messages.restoration import restore_messages
+from threadline.messages.shapes import is_object
 
 __all__ = ["Record", "dumped", "loaded", "record_of", "restored"]
+
+
+VERSION = 1
+"""Of the format of an elisions file."""
 
 
 class Record(Struct, frozen=True, kw_only=True):
@@ -30,7 +35,7 @@ class Record(Struct, frozen=True, kw_only=True):
         verbatim: the input's bytes, deflated, when its layout is none that can be written again; else None.
     """
 
-    version: int = 1
+    version: int = VERSION
     sha256: str
     decisions: Decisions
     places: tuple[int, ...]
@@ -59,10 +64,14 @@ def loaded(data: bytes, *, name: str) -> Record:
     """The record in a file.
 
     Raises:
-        SerializationError: it is none.
+        SerializationError: it is none, or one of a version that is not known here.
     """
     try:
-        return msgspec.convert(json.loads(data), Record)
+        value = json.loads(data)
+        version: object = value.get("version") if is_object(value) else None
+        if version is not None and version != VERSION:
+            raise SerializationError(f"{name} is of version {version!r}; this Threadline reads {VERSION}")
+        return msgspec.convert(value, Record)
     except (ValueError, RecursionError) as error:
         raise SerializationError(f"{name} is no elisions file: {error}") from error
 

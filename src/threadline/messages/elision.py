@@ -12,9 +12,14 @@ from threadline.errors import SerializationError
 from threadline.messages.fate import Fate
 from threadline.messages.message import Message
 from threadline.messages.parts import Part, Path, SummaryPart, TextPart, ToolResultPart
+from threadline.messages.shapes import is_object
 from threadline.messages.wire import get_at, replace_at
 
 __all__ = ["Decisions", "Elision", "Insertion", "Source", "apply", "by_message", "by_path", "by_place", "edited"]
+
+
+VERSION = 1
+"""Of the form in which `Decisions` are written."""
 
 
 class Source(Struct, frozen=True, kw_only=True, gc=False):
@@ -77,16 +82,19 @@ class Decisions(Struct, frozen=True, kw_only=True):
         return bool(self.elisions or self.insertions)
 
     def to_builtins(self) -> dict[str, Any]:
-        """A JSON-ready value."""
-        return cast("dict[str, Any]", msgspec.to_builtins(self))
+        """A JSON-ready value, with the version of its form."""
+        return {"version": VERSION, **msgspec.to_builtins(self)}
 
     @classmethod
     def from_builtins(cls, value: Any) -> Decisions:
         """The reverse of `to_builtins`.
 
         Raises:
-            SerializationError: when the value is of another shape.
+            SerializationError: when the value is of another shape, or of a version that is not known here.
         """
+        version: object = value.get("version", VERSION) if is_object(value) else VERSION
+        if version != VERSION:
+            raise SerializationError(f"decisions of version {version!r}; this Threadline reads {VERSION}")
         try:
             return msgspec.convert(value, cls)
         except msgspec.ValidationError as error:

@@ -17,8 +17,8 @@ def table_cuts(text: str) -> list[Cut]:
     """Turn each list of objects with the same keys into `{"columns": [...], "rows": [[...], ...]}`, if shorter.
 
     Keys of objects inside the rows become columns of their own (`prices.economy`) where all rows have them; a list of
-    lists of such objects has `groups` of rows instead. The text stays JSON and says the same; the cut keeps the original
-    spelling.
+    lists of such objects has `groups` of rows instead. The text stays JSON and says the same; the cut keeps the
+    original spelling.
     """
     if "[" not in text or '":' not in text:
         return []
