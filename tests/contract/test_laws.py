@@ -113,7 +113,7 @@ def test_no_budget_parts_a_call_from_its_result(conversation: Drawn, pressure: f
 @given(drawn(dialects=["openai", "responses", "anthropic", "google"]), st.integers(1, 12))
 def test_no_keep_parts_a_call_from_its_result(conversation: Drawn, keep: int):
     messages, dialect = conversation.messages, conversation.dialect
-    assert loose_ends(transcript.compact(messages, keep), dialect) <= loose_ends(messages, dialect)
+    assert loose_ends(transcript.compact(messages, keep).messages, dialect) <= loose_ends(messages, dialect)
 
 
 @LAW
@@ -123,7 +123,7 @@ def test_a_conversation_a_provider_accepts_stays_one_it_accepts(conversation: Dr
     assume(not violations(messages, dialect))
     fitted = threadline.fit(messages, max_input_tokens=budget_of(messages, pressure, dialect), dialect=dialect)
     assert not violations(fitted.messages, dialect)
-    assert not violations(transcript.compact(messages, keep), dialect)
+    assert not violations(transcript.compact(messages, keep).messages, dialect)
 
 
 @LAW
@@ -132,7 +132,7 @@ def test_signed_thinking_leaves_unchanged_or_not_at_all(conversation: Drawn, pre
     messages, dialect = conversation.messages, conversation.dialect
     fitted = threadline.fit(messages, max_input_tokens=budget_of(messages, pressure, dialect), dialect=dialect)
     known = signed_blocks(messages)
-    for view in (fitted.messages, transcript.compact(messages, keep)):
+    for view in (fitted.messages, transcript.compact(messages, keep).messages):
         left = iter(known)
         assert all(block in left for block in signed_blocks(view))
 
@@ -231,9 +231,9 @@ def test_a_conversation_that_needs_nothing_comes_back_as_it_is(dialect: Dialect)
 @given(drawn(), st.integers(1, 10))
 def test_compaction_never_grows_and_a_second_one_changes_nothing(conversation: Drawn, keep: int):
     messages, dialect = conversation.messages, conversation.dialect
-    once = transcript.compact(messages, keep)
+    once = transcript.compact(messages, keep).messages
     assert measure(once, dialect) <= measure(messages, dialect)
-    assert frozen(transcript.compact(once, keep)) == frozen(once)
+    assert transcript.compact(once, keep).messages is once
     rules = [message for message in messages if message.get("role") in {"system", "developer"}]
     assert [message for message in once if message.get("role") in {"system", "developer"}] == rules
     assert len(inserted(once, messages)) <= 1
@@ -316,7 +316,7 @@ for dialect, messages in json.load(open(sys.argv[1])):
             out.append([fitted.messages, fitted.tokens_after, str(fitted.report), fitted.elisions.to_builtins()])
         except threadline.ContextBudgetExceededError as error:
             out.append(str(error))
-    out.append(transcript.compact(messages, 3))
+    out.append(transcript.compact(messages, 3).messages)
     out.append(list(transcript.repair(messages).messages))
     if dialect in ("plain", "openai"):
         out.append(optimize_context(messages))

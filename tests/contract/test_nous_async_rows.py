@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from threadline import transcript
+from threadline import FitPolicy, transcript
 from threadline.compat import nous
 
 from .conversations import (
@@ -31,7 +31,7 @@ def test_messages_appended_while_a_summary_is_made_survive():  # row 65
                 history.append(message)
             return "They spoke of the weather."
 
-        merged = await transcript.compact_async(history, 4, summarise=summarise)
+        merged = (await transcript.compact_async(history, 4, policy=FitPolicy(summarise=summarise))).messages
         assert is_tail(list(merged), late)
         assert is_tail(list(history.messages), late)
         assert len(history.messages) == 7
@@ -48,7 +48,7 @@ def test_messages_appended_between_start_and_end_survive():  # row 65
         for message in late:
             history.append(message)
             await asyncio.sleep(0)
-        assert is_tail(list(await running), late)
+        assert is_tail(list((await running).messages), late)
         assert is_tail(list(history.messages), late)
 
     asyncio.run(main())
@@ -78,11 +78,28 @@ def test_a_swap_with_an_old_version_is_refused():  # row 65
 def test_async_compaction_gives_what_the_sync_one_gives():
     async def main() -> None:
         messages = users(20)
-        assert frozen(list(await transcript.compact_async(transcript.History(messages), 5))) == frozen(
-            transcript.compact(messages, 5)
-        )
+        sync = transcript.compact(messages, 5)
+        beside = await transcript.compact_async(transcript.History(messages), 5)
+        assert (frozen(beside.messages), beside.status) == (frozen(sync.messages), sync.status)
+        assert beside.restore() == messages
+        assert await nous.compact_async(transcript.History(messages), 5) == sync.messages
 
     asyncio.run(main())
+
+
+def test_an_async_summariser_runs_in_the_loop_and_only_there():
+    async def summarise(messages: Any) -> str:
+        await asyncio.sleep(0)
+        return f"{len(messages)} things were said"
+
+    async def main() -> None:
+        history = transcript.History(users(12))
+        result = await transcript.compact_async(history, 4, policy=FitPolicy(summarise=summarise))
+        assert "8 things were said" in text_of(result.messages[0])
+
+    asyncio.run(main())
+    with pytest.raises(ValueError, match="compact_async"):
+        transcript.compact(users(12), 4, policy=FitPolicy(summarise=summarise))
 
 
 @pytest.mark.parametrize("keep", [0, -1, None, 1.5])

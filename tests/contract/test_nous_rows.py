@@ -32,7 +32,13 @@ from .conversations import (
 from .judge import Dialect, loose_ends, text_of
 
 Compact = Callable[..., list[Any]]
-both = pytest.mark.parametrize("compact", [transcript.compact, nous.compact], ids=["native", "nous"])
+
+
+def native(messages: Any, keep_last: int) -> Any:
+    return transcript.compact(messages, keep_last).messages
+
+
+both = pytest.mark.parametrize("compact", [native, nous.compact], ids=["native", "nous"])
 every_dialect = pytest.mark.parametrize("dialect", ["openai", "responses", "anthropic", "google"])
 
 
@@ -156,7 +162,7 @@ def test_a_pending_call_is_never_dropped(compact: Compact, after: list[Any]):  #
 def test_no_keep_splits_an_exchange_in_any_dialect(dialect: Dialect):  # rows 44 to 47
     messages = working_day(dialect).messages
     for keep in range(1, len(messages) + 1):
-        assert_whole(transcript.compact(messages, keep), messages, dialect)
+        assert_whole(native(messages, keep), messages, dialect)
 
 
 @every_dialect
@@ -165,7 +171,7 @@ def test_the_last_user_turn_survives_every_keep(dialect: Dialect):  # row 45
     exchange_of = {"openai": slice(2, 6), "responses": slice(2, 8), "anthropic": slice(1, 4), "google": slice(1, 4)}
     question, messages = day[-1], [*day, *day[exchange_of[dialect]]]
     for keep in range(1, len(messages) + 1):
-        assert any(message is question for message in transcript.compact(messages, keep))
+        assert any(message is question for message in native(messages, keep))
 
 
 # --- rows 49 to 53: one bounded summary
@@ -270,7 +276,7 @@ def test_what_a_tool_said_is_never_in_the_summary(dialect: Dialect):  # row 52
     messages = [*secrets()[dialect], *tail]
     if dialect in {"anthropic", "google"}:
         messages.insert(0, tail[0])
-    view = transcript.compact(messages, 2)
+    view = native(messages, 2)
     assert inserted(view, messages)
     assert "hunter2" not in text_of(inserted(view, messages))
 
@@ -278,7 +284,7 @@ def test_what_a_tool_said_is_never_in_the_summary(dialect: Dialect):  # row 52
 def test_what_a_legacy_function_said_is_never_in_the_summary():  # row 52
     asked = a(None, function_call={"name": "look_up", "arguments": "{}"})
     messages = [u(prose(300)), asked, {"role": "function", "name": "look_up", "content": "hunter2 " * 50}, *users(5)]
-    for compact in (transcript.compact, nous.compact):
+    for compact in (native, nous.compact):
         assert "hunter2" not in text_of(inserted(compact(messages, 2), messages))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from threadline.messages import Fate
-from threadline.transcript.cuts import Cut, compose, span_in_original, splice
+from threadline.transcript.cuts import Cut, Origins, compose, splice
 
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(60))
 
@@ -42,7 +42,7 @@ def test_a_span_of_untouched_view_text_is_the_same_text_in_the_original(data):
     start = data.draw(st.integers(0, len(view)))
     end = data.draw(st.integers(start, len(view)))
 
-    found = span_in_original(cuts, start, end)
+    found = Origins(cuts).span(start, end)
 
     if not set(view[start:end]) & set("XYZ") and start < end:
         assert view[start:end] in TEXT[found[0] : found[1]] or any(not cut.replacement for cut in cuts)

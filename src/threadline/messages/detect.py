@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from threadline.messages.message import Dialect
 from threadline.messages.shapes import array, is_array, is_object, string
 
-__all__ = ["detect_dialect", "detect_items"]
+__all__ = ["detect_dialect", "detect_items", "proved_dialect"]
 
 _RESPONSES_TYPES = frozenset({"message", "reasoning", "compaction", "item_reference"})
 _RESPONSES_SUFFIXES = ("_call", "_call_output", "_list_tools", "_approval_request", "_approval_response")
@@ -17,6 +18,9 @@ _OPENAI_ROLES = frozenset({"developer", "function"})
 _ANTHROPIC_TYPES = frozenset(
     {"thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "search_result"}
 )
+
+_SERVER_TOOL = re.compile(r"_\d{8}$")
+"""Anthropic dates the types of its own tools: `bash_20250124`."""
 
 _Mark: TypeAlias = Dialect | Literal["text parts", "cache_control"] | None
 """A dialect that is proved, a mark that two dialects share (a weak one), or no mark."""
@@ -29,6 +33,17 @@ def detect_dialect(value: Any) -> Dialect:
 
 def detect_items(items: Iterable[Any]) -> Dialect:
     """The dialect of messages, read as far as it takes to be sure."""
+    proved, likely = _survey(items)
+    return proved or likely
+
+
+def proved_dialect(items: Iterable[Any]) -> Dialect | None:
+    """The dialect of messages that no other could hold; None while several could."""
+    return _survey(items)[0]
+
+
+def _survey(items: Iterable[Any]) -> tuple[Dialect | None, Dialect]:
+    """The dialect that is proved, and the one that is likely."""
     # OpenRouter and LiteLLM take `cache_control` in OpenAI's shape: with a system message it proves nothing.
     openai = cached = system = False
     for item in items:
@@ -43,10 +58,10 @@ def detect_items(items: Iterable[Any]) -> Dialect:
             case "text parts":
                 openai = True
             case dialect:
-                return dialect
+                return dialect, dialect
     if cached and not system:
-        return "anthropic"
-    return "openai" if openai or cached else "plain"
+        return None, "anthropic"
+    return None, "openai" if openai or cached else "plain"
 
 
 def _message(item: dict[str, Any]) -> _Mark:
@@ -93,12 +108,25 @@ def _body(body: dict[str, Any]) -> Dialect:
         return "responses"
     if "system" in body or "anthropic_version" in body or "stop_sequences" in body:
         return "anthropic"
-    for tool in array(body.get("tools")):
-        if is_object(tool):
-            return "anthropic" if "function" not in tool and "input_schema" in tool else "openai"
-    found = detect_dialect(body.get("messages"))
-    if found != "plain":
+    proved, likely = _survey(array(body.get("messages")))
+    found = proved or _of_tools(body)
+    if found is not None:
         return found
+    if likely != "plain":
+        return likely
     if string(body.get("model")).startswith("claude") and "max_tokens" in body:
         return "anthropic"
     return "openai" if "model" in body else "plain"
+
+
+def _of_tools(body: dict[str, Any]) -> Dialect | None:
+    """Whose tool definitions these are, by the first that only one provider takes."""
+    if array(body.get("functions")):
+        return "openai"
+    for tool in filter(is_object, array(body.get("tools"))):
+        kind = string(tool.get("type"))
+        if is_object(tool.get("function")) or is_object(tool.get("custom")):
+            return "openai"
+        if "input_schema" in tool or _SERVER_TOOL.search(kind) or kind == "mcp_toolset":
+            return "anthropic"
+    return None

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from msgspec import Struct, structs
 
+from threadline.errors import UnknownModelError
 from threadline.messages.message import Message, Request, Tool
 from threadline.messages.parts import (
     MediaPart,
@@ -24,7 +25,7 @@ from threadline.messages.wire import dumps, get_at
 from threadline.tokens.counter import CachedCounter, TokenCounter
 from threadline.tokens.media import media_tokens
 from threadline.tokens.prices import window_for
-from threadline.tokens.profile import Profile, counter_for, profile_for
+from threadline.tokens.profile import Profile, cautious_profile, counter_for, profile_for
 from threadline.tokens.tools import tool_texts
 
 __all__ = ["Measure", "RequestCount"]
@@ -86,6 +87,22 @@ class Measure:
         self.profile = profile
         self.counter: TokenCounter = CachedCounter(counter_for(self.profile)) if counter is None else counter
         self.factor = factor
+
+    @classmethod
+    def of(cls, request: Request, model: str | None = None, *, window: int | None = None) -> Measure:
+        """The measure for a request: of `model`, else of the model that the request itself names.
+
+        The request may name a model of the host's own: it is counted with caution where no family is known.
+
+        Raises:
+            UnknownModelError: no family is known for `model` and no window was given.
+        """
+        if model is not None:
+            return cls(model, window=window)
+        try:
+            return cls(request.model, window=window)
+        except UnknownModelError:
+            return cls(request.model, profile=cautious_profile(), window=window)
 
     @property
     def exact(self) -> bool:

@@ -15,7 +15,7 @@ from threadline.tokens.counter import ExactCounter, TokenCounter
 from threadline.tokens.estimator import EstimatingCounter, Weights
 from threadline.tokens.media import ImageRule
 
-__all__ = ["Profile", "counter_for", "names_of", "profile_for"]
+__all__ = ["Profile", "cautious_profile", "counter_for", "names_of", "profile_for"]
 
 _GENERIC, _UNKNOWN = "generic", "unknown"
 
@@ -154,11 +154,16 @@ def profile_for(model: str | None, *, window: int | None = None) -> Profile:
     elif (prefix := _match(model)) is not None:
         profile = catalogue.profiles[catalogue.prefixes[prefix]]
     elif window is not None:
-        profile = catalogue.profiles[_UNKNOWN]
+        profile = cautious_profile()
     else:
         near = {name: None for own in names_of(model) for name in difflib.get_close_matches(own, catalogue.prefixes)}
         raise UnknownModelError(model, tuple(near)[:3])
     return profile if window is None else msgspec.structs.replace(profile, window=window)
+
+
+def cautious_profile() -> Profile:
+    """The profile of a model that nobody knows: counted high rather than low."""
+    return _catalogue().profiles[_UNKNOWN]
 
 
 def counter_for(model: str | Profile | None = None) -> TokenCounter:

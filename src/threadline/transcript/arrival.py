@@ -76,9 +76,9 @@ class Arrivals:
                         elisions += _cleared_result(index, message, part, state)
                         continue
                     cap = None if held else self._cap_of(part.name, state)
-                    for text in part.parts:
-                        if isinstance(text, TextPart):
-                            elisions += self._text(index, "tool", text, tokens, cap, pinned=held)
+                    texts = [inner for inner in part.parts if isinstance(inner, TextPart)]
+                    for text, share in zip(texts, self._shares(texts, tokens, cap), strict=True):
+                        elisions += self._text(index, "tool", text, tokens, share, pinned=held)
                 case _:
                     pass
         return elisions
@@ -87,9 +87,20 @@ class Arrivals:
         return self._policy.pinned is not None and self._policy.pinned(message)
 
     def _cap_of(self, tool: str | None, state: ResultState) -> int | None:
+        cap = self._policy.result_tokens.get(tool, self._cap) if tool is not None else self._cap
         if state == "pressed":
-            return self._policy.pressed_tokens
-        return self._policy.result_tokens.get(tool, self._cap) if tool is not None else self._cap
+            return self._policy.pressed_tokens if cap is None else min(self._policy.pressed_tokens, cap)
+        return cap
+
+    def _shares(self, texts: Sequence[TextPart], tokens: int, cap: int | None) -> list[int | None]:
+        """The cap of each text of one result: short ones stay whole, the longer ones share what those leave."""
+        if cap is None or len(texts) < 2 or tokens <= cap or self._measure is None:
+            return [cap] * len(texts)
+        costs = self._measure.texts([part.text for part in texts])
+        shares: dict[int, int] = {}
+        for waiting, at in enumerate(sorted(range(len(texts)), key=costs.__getitem__)):
+            shares[at] = min(costs[at], max(1, (cap - sum(shares.values())) // (len(texts) - waiting)))
+        return [shares[at] for at in range(len(texts))]
 
     def _text(
         self, index: int, scope: str, part: TextPart, tokens: int, cap: int | None, *, pinned: bool

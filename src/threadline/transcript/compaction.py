@@ -12,11 +12,12 @@ from threadline.messages.groups import Group
 from threadline.messages.message import Message
 from threadline.transcript.arrival import ResultState, holds_results
 from threadline.transcript.ledger import Ledger, Rendering
+from threadline.transcript.policy import FitPolicy
 from threadline.transcript.repair import bridge
-from threadline.transcript.summary import is_summary, summarise
+from threadline.transcript.summary import summarise
 from threadline.transcript.supersede import stale_results
 
-__all__ = ["relieve", "required_groups"]
+__all__ = ["is_kept", "relieve", "required_groups"]
 
 _CLEARED_TOKENS = 24
 """About what a cleared result still costs, frame included; only to guess how many steps are needed."""
@@ -209,23 +210,23 @@ class _Relief:
 def required_groups(groups: list[Group], ledger: Ledger) -> list[Group]:
     """What stays word for word: instructions, pinned messages, the last user turn, pending calls, the newest group."""
     policy, messages = ledger.policy, ledger.messages
-    last_turn = next(
-        (i for i in reversed(ledger.shown) if messages[i].is_user_turn and not is_summary(messages[i])), -1
-    )
+    last_turn = next((at for at in reversed(ledger.shown) if messages[at].is_user_turn), -1)
 
     def is_required(group: Group) -> bool:
         return (
             group.state == "pending"
             or group is groups[-1]
             or last_turn in group.indices
-            or any(_is_kept(messages[index]) for index in group.indices)
+            or any(is_kept(messages[index], policy) for index in group.indices)
         )
 
-    def _is_kept(message: Message) -> bool:
-        if message.role in ("system", "developer"):
-            return True
-        if policy.pinned is not None and policy.pinned(message):
-            return True
-        return any(result.name in policy.pinned_tools for result in message.tool_results)
-
     return [group for group in groups if is_required(group)]
+
+
+def is_kept(message: Message, policy: FitPolicy) -> bool:
+    """Whether a message stays word for word, whatever happens: instructions, and what the policy pins."""
+    if message.role in ("system", "developer"):
+        return True
+    if policy.pinned is not None and policy.pinned(message):
+        return True
+    return any(result.name in policy.pinned_tools for result in message.tool_results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
@@ -9,7 +10,7 @@ from msgspec import Struct, structs
 from threadline.messages.elision import Source
 from threadline.messages.fate import Fate
 
-__all__ = ["Cut", "compose", "span_in_original", "splice"]
+__all__ = ["Cut", "Origins", "compose", "splice"]
 
 
 class Cut(Struct, frozen=True, kw_only=True, gc=False):
@@ -104,21 +105,28 @@ class _Cluster:
         return "".join(text[max(0, start - place) : max(0, end - place)] for place, text in self._old)
 
 
-def span_in_original(cuts: Sequence[Cut], start: int, end: int) -> tuple[int, int]:
-    """Where a span of the outcome of `cuts` came from; a replacement it touches counts as all that it replaced."""
-    return _in_original(cuts, start, is_end=False), _in_original(cuts, end, is_end=True)
+class Origins:
+    """Where spans of the outcome of cuts came from; each look-up takes the logarithm of their number."""
 
+    def __init__(self, cuts: Sequence[Cut]) -> None:
+        self._cuts = cuts
+        self._starts: list[int] = []  # of the replacements, in the outcome
+        self._shifts = [0]  # before each cut, a position in the original minus the same in the outcome
+        for cut in cuts:
+            self._starts.append(cut.start - self._shifts[-1])
+            self._shifts.append(self._shifts[-1] + _growth(cut))
 
-def _in_original(cuts: Sequence[Cut], position: int, *, is_end: bool) -> int:
-    shift = 0
-    for cut in cuts:
-        view_start = cut.start - shift
-        if position < view_start + is_end:
-            break
-        if position < view_start + len(cut.replacement):
-            return cut.end if is_end else cut.start
-        shift += _growth(cut)
-    return position + shift
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """A span in the original; a replacement it touches counts as all that it replaced."""
+        first = bisect_right(self._starts, start)
+        last = bisect_left(self._starts, end)
+        return self._place(start, first, is_end=False), self._place(end, last, is_end=True)
+
+    def _place(self, position: int, cut: int, *, is_end: bool) -> int:
+        """`cut` is how many cuts begin before the position."""
+        if cut and position < self._starts[cut - 1] + len(self._cuts[cut - 1].replacement):
+            return self._cuts[cut - 1].end if is_end else self._cuts[cut - 1].start
+        return position + self._shifts[cut]
 
 
 def _growth(cut: Cut) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 from threadline.messages.elision import Source
 from threadline.messages.fate import Fate
 from threadline.messages.parts import Path
-from threadline.transcript.cuts import Cut, compose, span_in_original, splice
+from threadline.transcript.cuts import Cut, Origins, compose, splice
 from threadline.transcript.markers import Marker, holds_marker, reference_marker
 from threadline.transcript.policy import FitPolicy
 from threadline.transcript.repeats import Copy, Repeat, RepeatIndex, is_solid, numbers_of
@@ -47,21 +47,8 @@ class Deduper:
         self.below = False
         self._indexes: dict[str, RepeatIndex] = {}
         self._whole: dict[tuple[str, str], tuple[int, Path]] = {}
-        self._markers: dict[str, str | None] = {}
-        self._earlier_cuts: dict[tuple[int, Path], list[Cut]] = {}
-
-    def mark(self) -> tuple[dict[str, int], int]:
-        """A point to come back to with `rewind`."""
-        return {scope: len(index) for scope, index in self._indexes.items()}, len(self._whole)
-
-    def rewind(self, mark: tuple[Mapping[str, int], int]) -> None:
-        """Forget every text given since the mark."""
-        indexed, whole = mark
-        for scope, index in self._indexes.items():
-            while len(index) > indexed.get(scope, 0):
-                index.withdraw()
-        while len(self._whole) > whole:
-            self._whole.popitem()
+        self._markers: dict[tuple[str, bool], str | None] = {}
+        self._origins: dict[tuple[int, Path], Origins] = {}
 
     def cuts(self, message: int, path: Path, scope: str, text: str, cuts: list[Cut]) -> list[Cut]:
         """Cuts of a text with its repeats cut out too.
@@ -97,7 +84,7 @@ class Deduper:
 
     def _marker_of(self, text: str) -> str | None:
         """The marker for a whole text, worked out once."""
-        marker = self._markers.get(text, _UNKNOWN)
+        marker = self._markers.get((text, self.below), _UNKNOWN)
         if marker is _UNKNOWN:
             marker = None
             if is_solid(text, self._policy.min_chars):
@@ -105,7 +92,7 @@ class Deduper:
                 written = reference_marker(about, self._policy.marker)
                 if len(written) < len(text) and (self._measure is None or self._worth([text], [written])[0]):
                     marker = written
-            self._markers[text] = marker
+            self._markers[text, self.below] = marker
         return marker
 
     def _search(self, index: RepeatIndex, place: tuple[int, Path], text: str, cuts: list[Cut]) -> list[Cut]:
@@ -117,7 +104,7 @@ class Deduper:
             edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0
             fed = view.strip() if self._policy.fold == "edges" else view
             if cuts or edge:
-                self._earlier_cuts[place] = compose(cuts, _edge_cut(edge))
+                self._origins[place] = Origins(compose(cuts, _edge_cut(edge)))
             repeats = index.feed(place, fed)
             found = self._cuts_for(repeats, fed, edge) if repeats else []
             if not found or self._policy.marker == "reference":
@@ -158,8 +145,8 @@ class Deduper:
 
     def _source(self, copy: Copy) -> Source:
         place = cast("tuple[int, Any]", copy.place)
-        earlier = self._earlier_cuts.get(place)
-        start, end = span_in_original(earlier, copy.start, copy.end) if earlier else (copy.start, copy.end)
+        origins = self._origins.get(place)
+        start, end = origins.span(copy.start, copy.end) if origins else (copy.start, copy.end)
         return Source(message=place[0], path=place[1], start=start, end=end, shift=copy.shift)
 
 

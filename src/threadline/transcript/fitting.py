@@ -10,11 +10,12 @@ import msgspec
 
 from threadline.errors import InvalidInputError
 from threadline.messages.bodies import read_tools
+from threadline.messages.detect import proved_dialect
 from threadline.messages.dialects import Decoder, decode, encode
 from threadline.messages.elision import Decisions
 from threadline.messages.message import Dialect, Message, Request
 from threadline.messages.restoration import restore
-from threadline.messages.shapes import is_array
+from threadline.messages.shapes import is_array, is_object
 from threadline.tokens import Measure
 from threadline.transcript.compaction import relieve
 from threadline.transcript.ledger import Ledger
@@ -110,7 +111,8 @@ def fit(
     Args:
         messages_or_body: a message list or a whole request body of any dialect, or a `Request`.
         max_input_tokens: the budget for all that is sent: system, tools, format, messages, overheads, media.
-        model: whose tokens to count; None counts as OpenAI's current vocabulary does.
+        model: whose tokens to count; None asks the body, and counts as OpenAI's current vocabulary does if it names
+            none. One that nobody knows is counted with caution.
         tools: tool definitions that will be sent along, when they are not in the body.
         dialect: the dialect of the input; None finds it out.
         policy: what may be done; None is `FitPolicy()`.
@@ -122,7 +124,8 @@ def fit(
     request = decode(messages_or_body, dialect)
     if tools is not None:
         request = msgspec.structs.replace(request, tools=read_tools({"tools": list(tools)}, request.dialect))
-    ledger = _decided(request, policy or FitPolicy(), Measure(model), max_input_tokens)
+    budget = check_budget(max_input_tokens)
+    ledger = _decided(request, policy or FitPolicy(), Measure.of(request, model, window=budget), budget)
     view = tuple(ledger.view())
     if len(view) == len(request.messages) and all(map(_same, view, request.messages)):
         view = request.messages
@@ -133,18 +136,20 @@ def fit(
 def decide(
     view: Any, policy: FitPolicy | None = None, *, max_input_tokens: int, measure: Measure | None = None
 ) -> Decisions:
-    """What to leave out of a conversation, as data for `messages.apply`; `fit` is this and `apply` together.
+    """What to leave out of a conversation, as data for `messages.apply`; `fit` does both.
 
     Args:
         view: what is visible: a message list, a request body or a `Request`.
         policy: what may be done.
         max_input_tokens: the budget of the whole request.
-        measure: counts tokens; None counts as OpenAI's current vocabulary does.
+        measure: counts tokens; None takes the one of the body's model.
 
     Raises:
         ContextBudgetExceededError: what is required does not fit.
     """
-    return _decided(decode(view), policy or FitPolicy(), measure or Measure(), max_input_tokens).decisions()
+    request, budget = decode(view), check_budget(max_input_tokens)
+    measure = measure or Measure.of(request, window=budget)
+    return _decided(request, policy or FitPolicy(), measure, budget).decisions()
 
 
 def _decided(request: Request, policy: FitPolicy, measure: Measure, max_input_tokens: int) -> Ledger:
@@ -159,9 +164,14 @@ def _same(one: Message, other: Message) -> bool:
     return one is other
 
 
-def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int) -> Ledger:
-    if isinstance(max_input_tokens, bool) or not isinstance(cast("Any", max_input_tokens), int) or max_input_tokens < 1:
+def check_budget(max_input_tokens: Any) -> int:
+    """Refuse anything but an integer of at least 1."""
+    if isinstance(max_input_tokens, bool) or not isinstance(max_input_tokens, int) or max_input_tokens < 1:
         raise InvalidInputError("max_input_tokens must be an integer of at least 1", key="max_input_tokens")
+    return max_input_tokens
+
+
+def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int) -> Ledger:
     fixed = measure.request(msgspec.structs.replace(request, messages=()), message_tokens=()).total
     cap = max(policy.pressed_tokens, int(policy.result_share * max_input_tokens))
     return Ledger(policy, measure, fixed=fixed, cap=cap)
@@ -194,14 +204,14 @@ class Fitter:
         if tools is not None:
             frame = msgspec.structs.replace(frame, tools=read_tools({"tools": list(tools)}, frame.dialect))
         self._policy = policy or FitPolicy()
-        self._budget = max_input_tokens
-        self._frame = frame
-        self._decoder = Decoder(frame.dialect) if dialect or body is not None else None
-        self._measure = Measure(model)
+        self._budget = check_budget(max_input_tokens)
+        self._decoder: Decoder | None = self._decoder_of(frame.messages, frame.dialect)
+        self._is_settled = dialect is not None or body is not None
+        self._measure = Measure.of(frame, model, window=max_input_tokens)
         self._ledger = _ledger(self._policy, self._measure, frame, max_input_tokens)
         self._view: list[Message] = []
         if frame.messages:
-            self.append(list(frame.messages))
+            self._take(frame.messages)
 
     @property
     def messages(self) -> list[Any]:
@@ -229,15 +239,21 @@ class Fitter:
         return [message.wire for message in self._ledger.messages]
 
     def append(self, messages: Any) -> FitterTurn:
-        """Take one or more new messages (wire objects or `Message`s).
+        """Take one or more new messages: wire objects, or `Message`s in every call.
 
         Raises:
             ContextBudgetExceededError: the budget cannot be met; nothing was appended.
             InvalidInputError: a message is malformed; nothing was appended.
         """
-        new = self._decoded(
-            list(cast("Sequence[Any]", messages)) if isinstance(messages, (list, tuple)) else [messages]
-        )
+        new = list(cast("Sequence[Any]", messages)) if isinstance(messages, (list, tuple)) else [messages]
+        try:
+            return self._take(self._decoded(new))
+        except BaseException:
+            if self._decoder is not None:
+                self._decoder = self._decoder_of(self._ledger.messages, self._decoder.dialect)
+            raise
+
+    def _take(self, new: Sequence[Message]) -> FitterTurn:
         ledger = self._ledger
         kept, repairs = len(ledger.messages), len(ledger.repairs)
         mark = ledger.mark()
@@ -250,9 +266,9 @@ class Fitter:
             ledger.rewind(mark)
             raise
         if compacted or any(i.before < kept for i, _ in ledger.repairs[repairs:]):
-            before = self._view
+            before = self.messages
             self._view = ledger.view()
-            compacted = compacted or self._view[: len(before)] != before
+            compacted = compacted or self.messages[: len(before)] != before
             return FitterTurn(self, [m.wire for m in self._view], compacted=compacted)
         placed: dict[int, list[Message]] = {}
         for insertion, _ in ledger.repairs[repairs:]:
@@ -265,11 +281,25 @@ class Fitter:
         self._view += added
         return FitterTurn(self, [m.wire for m in added], compacted=False)
 
-    def _decoded(self, messages: list[Any]) -> list[Message]:
-        if messages and isinstance(messages[0], Message):
-            return cast("list[Message]", messages)
+    def _decoded(self, new: list[Any]) -> list[Message]:
+        said = self._ledger.messages
+        if new and isinstance(new[0], Message):
+            if said and self._decoder is not None:
+                raise InvalidInputError("a Message after wire objects: hand over one kind", index=len(said))
+            self._decoder = None
+            return list(decode([*said[:1], *new]).messages)[len(said[:1]) :]  # all of one dialect
         if self._decoder is None:
-            request = decode(messages)
-            self._decoder = Decoder(request.dialect)
-        start = len(self._ledger.messages)
-        return [self._decoder.feed(wire, index) for index, wire in enumerate(messages, start)]
+            raise InvalidInputError("a wire object after Messages: hand over one kind", index=len(said))
+        if not self._is_settled and (proved := proved_dialect(new)) is not None:
+            self._ledger.adopt(proved)
+            self._decoder = self._decoder_of(said, proved)
+            self._is_settled = True
+        return [self._decoder.feed(wire, index) for index, wire in enumerate(new, len(said))]
+
+    def _decoder_of(self, messages: Sequence[Message], dialect: Dialect) -> Decoder:
+        """A decoder that has read these messages."""
+        decoder = Decoder(dialect)
+        for index, message in enumerate(messages):
+            if is_object(message.wire):  # a body's bare text says nothing to a decoder
+                decoder.feed(message.wire, index)
+        return decoder

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from threadline.messages.elision import Decisions, Elision, Insertion, edited
 from threadline.messages.fate import Fate
 from threadline.messages.groups import Grouper
-from threadline.messages.message import Message
+from threadline.messages.message import Dialect, Message
 from threadline.tokens import Measure
 from threadline.transcript.arrival import Arrivals, ResultState
 from threadline.transcript.policy import FitPolicy
 from threadline.transcript.repair import Repair, Repairer
+from threadline.transcript.summary import mark_summaries
 
 __all__ = ["Ledger", "Mark", "Rendering"]
 
@@ -40,7 +41,6 @@ class Mark(Struct, frozen=True, kw_only=True):
     repaired: int
     total: int
     taken_out: int
-    indexed: tuple[dict[str, int], int]
 
 
 class Ledger:
@@ -98,7 +98,6 @@ class Ledger:
             repaired=len(self._repairer.repairs),
             total=self.total,
             taken_out=len(self._taken_out),
-            indexed=self._arrivals.deduper.mark(),
         )
 
     def rewind(self, mark: Mark) -> None:
@@ -117,7 +116,8 @@ class Ledger:
             if view is not None:
                 self.elisions[index], self.views[index] = elisions, view
         self.total = mark.total
-        self._arrivals.deduper.rewind(mark.indexed)
+        seen = sorted({*self.shown, *(index for index, *_ in self._taken_out)})
+        self._arrivals = self.render(seen).arrivals
         self._repairer.grouper = grouper = Grouper(self.policy.dead_after)
         for start, end in pairwise([*self._batches, mark.messages]):
             for message in self.messages[start:end]:
@@ -128,6 +128,7 @@ class Ledger:
     def admit(self, messages: Sequence[Message], *, keep_latest: bool = False) -> None:
         """Take new messages: pair them, put right what is broken, leave out what stood before."""
         since = len(self.messages)
+        messages = mark_summaries(messages, self.messages)
         self._batches.append(since)
         self.messages += messages
         self.own += self.measure.messages(messages)
@@ -219,8 +220,14 @@ class Ledger:
         self.shown = [index for index in self.shown if index not in dropped]
         self.elisions, self.views, self.costs = rendering.elisions, rendering.views, rendering.costs
         self._arrivals = rendering.arrivals
+        self._taken_out.clear()
         self.states = dict(states)
         self.summary = summary
+
+    def adopt(self, dialect: Dialect) -> None:
+        """Say of messages that any dialect could hold which one it is."""
+        self.messages[:] = (structs.replace(message, dialect=dialect) for message in self.messages)
+        self.views = {index: structs.replace(view, dialect=dialect) for index, view in self.views.items()}
 
     def bridge(self, bridges: Sequence[tuple[Insertion, int]]) -> None:
         """Put in what a provider needs between messages that a compaction brought together."""

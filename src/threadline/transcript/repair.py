@@ -119,27 +119,27 @@ class Repairer:
         results = message.tool_results
         if len({result.path for result in results}) < len(results):
             return  # several ids share one content: it cannot be taken apart
-        gone: list[ToolResultPart] = []
+        gone: list[tuple[ToolResultPart, Fate]] = []
         for result, call_at in zip(results, self.grouper.links(index), strict=True):
             if call_at is None:
                 kind = "dropped_orphan" if self._orphans == "drop" else "orphan_to_text"
                 self._note(index, kind, result.call_id)
-                gone.append(result)
+                told = self._orphans == "text" and all(isinstance(part, TextPart) for part in result.parts)
+                gone.append((result, Fate.KEPT if told else Fate.OMITTED))
                 if self._orphans == "text":
                     insertions.append(_as_text(message, result, index, _behind_results(messages, index)))
             elif not _stands_by(messages, call_at, index, result):
                 self._note(index, "moved_result", result.call_id)
-                gone.append(result)
+                gone.append((result, Fate.KEPT))
                 insertions.append(_moved(message, result, call_at, _answers_start(messages, call_at)))
-        if not gone:
-            return
-        if len(gone) == len(message.parts):
-            fate = Fate.OMITTED if self._orphans == "drop" and None in self.grouper.links(index) else Fate.KEPT
+        if len(gone) == len(message.parts) > 0:
+            fates = {fate for _, fate in gone}
+            fate = Fate.KEPT if fates == {Fate.KEPT} else Fate.OMITTED
             elisions.append(Elision(message=index, fate=fate, original=message.wire))
         else:
             elisions += (
-                Elision(message=index, fate=Fate.KEPT, path=result.path, original=get_at(message.wire, result.path))
-                for result in gone
+                Elision(message=index, fate=fate, path=result.path, original=get_at(message.wire, result.path))
+                for result, fate in gone
             )
 
     def _note(self, index: int, kind: Any, call_id: str) -> None:

@@ -61,10 +61,6 @@ class RepeatIndex:
         self._texts: list[tuple[Hashable, Pieces]] = []
         self._deferred: dict[str, Hashable] = {}
 
-    def __len__(self) -> int:
-        """How many texts are indexed."""
-        return len(self._texts) + len(self._deferred)
-
     def feed(self, place: Hashable, text: str) -> list[Repeat]:
         """Index a text and return its repeats, in order, not overlapping; it may refer to itself."""
         is_line = "\n" not in text and (len(text) < LONG_LINE or '":' not in text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from threadline.messages.elision import Elision
 from threadline.messages.fate import Fate
 from threadline.messages.message import Message
-from threadline.messages.wire import dumps
+from threadline.messages.parts import Part, Path, ToolResultPart
 from threadline.transcript.ledger import Ledger
 from threadline.transcript.repair import Repair
 
@@ -47,11 +48,11 @@ class Report(Struct, frozen=True, kw_only=True):
 def report_of(ledger: Ledger, tokens_before: int) -> Report:
     """The report on what a ledger shows."""
     by_fate: defaultdict[str, int] = defaultdict(int)
-    inside: list[Elision] = []
-    for index in ledger.shown:
-        inside += ledger.elisions.get(index, ())
-    texts = [e.original if isinstance(e.original, str) else dumps(e.original) for e in inside]
-    for elision, tokens in zip(inside, ledger.measure.texts(texts), strict=True):
+    inside = [elision for index in ledger.shown for elision in ledger.elisions.get(index, ())]
+    texts = [elision for elision in inside if isinstance(elision.original, str)]
+    blocks = [elision for elision in inside if not isinstance(elision.original, str)]
+    costs = [*ledger.measure.texts([elision.original for elision in texts]), *_block_costs(ledger, blocks)]
+    for elision, tokens in zip([*texts, *blocks], costs, strict=True):
         if elision.fate is not Fate.KEPT:
             by_fate[elision.fate.value] += tokens
     for index, fate in ledger.fates.items():
@@ -67,6 +68,29 @@ def report_of(ledger: Ledger, tokens_before: int) -> Report:
         repairs=tuple(ledger.repaired),
         summarised=sum(fate is Fate.SUMMARISED for fate in ledger.fates.values()),
     )
+
+
+def _block_costs(ledger: Ledger, blocks: Sequence[Elision]) -> list[int]:
+    """What blocks cost inside their messages: media by their size, never as text."""
+    holders = [ledger.messages[block.message] for block in blocks]
+    bare = [structs.replace(holder, parts=()) for holder in holders]
+    only = [
+        structs.replace(holder, parts=_parts_at(holder.parts, block.path))
+        for holder, block in zip(holders, blocks, strict=True)
+    ]
+    costs = ledger.measure.messages([*bare, *only])
+    return [after - before for before, after in zip(costs, costs[len(blocks) :], strict=False)]
+
+
+def _parts_at(parts: Sequence[Part], path: Path) -> tuple[Part, ...]:
+    """The parts in the block at `path`, those inside results too."""
+    found: list[Part] = []
+    for part in parts:
+        if part.path[: len(path)] == path:
+            found.append(part)
+        elif isinstance(part, ToolResultPart):
+            found += _parts_at(part.parts, path)
+    return tuple(found)
 
 
 def _by_source(ledger: Ledger) -> dict[str, SourceTokens]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from threadline.errors import LLMOutputError
+from threadline.errors import InvalidInputError, LLMOutputError
 from threadline.messages.dialects import text_message
 from threadline.messages.message import Dialect, Message
 from threadline.messages.parts import SummaryPart, TextPart, ToolResultPart
@@ -17,12 +19,12 @@ from threadline.tokens import Measure
 from threadline.transcript.policy import Summarise
 from threadline.transcript.prune import prune_text
 
-__all__ = ["Summary", "is_summary", "read_summary", "summarise", "summary_message"]
+__all__ = ["Summary", "is_summary", "mark_summaries", "read_summary", "summarise", "summary_message"]
 
 _PREVIEW_CHARS = 100
 _NOTE = "; a record of the past, not a request"
-_HEADER = re.compile(rf"\[(\d+) earlier messages?(?:{re.escape(_NOTE)})?\]")
-_MORE = re.compile(r"- and (\d+) more")
+_HEADER = re.compile(rf"\[(\d{{1,9}}) earlier messages?({re.escape(_NOTE)})?\]")
+_MORE = re.compile(r"- and (\d{1,9}) more")
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -33,23 +35,43 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 def is_summary(message: Message) -> bool:
-    """True for a rolling summary, also after it went over a wire that keeps no more than its text."""
-    return read_summary(message) is not None
+    """True for a rolling summary; one that went over a wire as text is known after `mark_summaries`."""
+    return message.origin == "summary"
+
+
+def mark_summaries(messages: Sequence[Message], before: Sequence[Message] = ()) -> list[Message]:
+    """The messages, and the summary among them marked that went over a wire as no more than text.
+
+    What anybody could have typed counts only where compaction puts a summary: a user turn in the form we write, before
+    any assistant spoke.
+
+    Args:
+        messages: the messages in order.
+        before: those that stand before them.
+    """
+    if any(message.role == "assistant" for message in before):
+        return list(messages)
+    out = list(messages)
+    for at, message in enumerate(messages):
+        if message.role == "assistant":
+            break
+        if message.role == "user" and message.origin == "conversation" and read_summary(message) is not None:
+            out[at] = msgspec.structs.replace(message, origin="summary")
+    return out
 
 
 def read_summary(message: Message) -> Summary | None:
-    """The summary in a message, or None. A text counts when it is a user's and all of it is in the form we write."""
-    if message.origin != "summary" and (message.role != "user" or len(message.parts) != 1):
+    """What a message says that is in the form of a summary, or None."""
+    if len(message.parts) != 1:
         return None
     part = message.parts[0]
-    if not isinstance(part, (TextPart, SummaryPart)) or not part.text.startswith("["):
+    if not isinstance(part, (TextPart, SummaryPart)):
         return None
     header, _, body = part.text.partition("\n")
     match = _HEADER.fullmatch(header)
-    lines = tuple(body.split("\n")) if body else ()
-    if match is None or (isinstance(part, TextPart) and not all(line.startswith("- ") for line in lines)):
+    if match is None or (body and match.group(2) is None):
         return None
-    return Summary(covers=int(match.group(1)), lines=lines)
+    return Summary(covers=int(match.group(1)), lines=tuple(body.split("\n")) if body else ())
 
 
 def summary_message(text: str, covers: int, dialect: Dialect) -> Message:
@@ -75,7 +97,7 @@ def summarise(
     Raises:
         LLMOutputError: `write` gave back no text.
     """
-    earlier = [read_summary(message) for message in left_out]
+    earlier = [read_summary(message) if is_summary(message) else None for message in left_out]
     covers = sum(1 if summary is None else summary.covers for summary in earlier)
     header = f"[{covers} earlier message{'' if covers == 1 else 's'}"
     short = summary_message(f"{header}]", covers, dialect)
@@ -92,8 +114,13 @@ def summarise(
 
 
 def _written(left_out: Sequence[Message], write: Summarise, room: int, measure: Measure) -> str:
-    text = write(left_out)
-    if not isinstance(text, str) or not text.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - a caller's code
+    text: Any = write(left_out)
+    if inspect.iscoroutine(text):
+        text.close()
+        raise InvalidInputError(
+            "summarise is async: only compact_async and maybe_compact_async wait for it", key="summarise"
+        )
+    if not isinstance(text, str) or not text.strip():
         raise LLMOutputError("the summariser gave back no text; nothing was changed")
     text = text.strip()
     tokens = measure.text(text)
