@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import threadline
 from threadline.errors import ContextBudgetExceededError
+from threadline.messages import decode
 
 from .conversations import (
     LAW,
@@ -202,6 +203,66 @@ def test_a_bad_message_is_refused_and_the_past_stays():
     with pytest.raises(threadline.InvalidInputError):
         fitter.append([u("fine"), {"role": "user", "content": 5}])
     assert [message["content"] for message in fitter.messages] == [P, Q]
+
+
+BAD = [[5], [{"role": "user", "content": 5}], [u(prose(300_000, "huge"))], [call("x"), t(prose(300_000), "x"), 7]]
+
+
+@LAW
+@given(drawn(), st.lists(st.tuples(st.integers(0, 40), st.sampled_from(BAD)), min_size=1, max_size=4))
+def test_a_refused_append_leaves_no_trace(conversation: Drawn, bad: list[Any]):
+    quiet, bothered = (threadline.Fitter(max_input_tokens=40_000, dialect=conversation.dialect) for _ in range(2))
+    for turn, message in enumerate(conversation.messages):
+        for at, wrong in bad:
+            if at == turn:
+                with pytest.raises(threadline.ThreadlineError):
+                    bothered.append([*conversation.messages[turn : turn + 2], *wrong])
+        quiet.append([message])
+        bothered.append([message])
+    assert frozen(bothered.messages) == frozen(quiet.messages)
+    assert bothered.tokens == quiet.tokens
+    assert bothered.decisions.to_builtins() == quiet.decisions.to_builtins()
+
+
+@LAW
+@given(drawn())
+def test_a_fitter_finds_out_the_dialect_as_one_fit_does(conversation: Drawn):
+    if conversation.dialect == "google" or conversation.messages[:1] == []:
+        return
+    told = threadline.Fitter(max_input_tokens=ROOMY, dialect=threadline.detect_dialect(conversation.messages))
+    finding = threadline.Fitter(max_input_tokens=ROOMY)
+    for message in conversation.messages:
+        told.append([message])
+        finding.append([message])
+    assert frozen(finding.messages) == frozen(told.messages)
+    assert finding.tokens == told.tokens
+    assert frozen(taken_back(finding)) == frozen(conversation.messages)
+
+
+@every_dialect
+def test_a_fitter_goes_on_where_a_body_ends(dialect: Dialect):
+    day = working_day(dialect)
+    key = next(key for key in ("messages", "input", "contents") if key in day.body)
+    for cut in range(1, len(day.messages), 3):
+        whole = threadline.Fitter(max_input_tokens=ROOMY, body={**day.body, key: []})
+        parted = threadline.Fitter(max_input_tokens=ROOMY, body={**day.body, key: day.messages[:cut]})
+        for message in day.messages:
+            whole.append([message])
+        for message in day.messages[cut:]:
+            parted.append([message])
+        assert frozen(parted.messages) == frozen(whole.messages)
+        assert parted.tokens == whole.tokens
+
+
+def test_messages_and_wire_objects_are_not_mixed():
+    fitter = threadline.Fitter(max_input_tokens=ROOMY)
+    fitter.append(list(decode([u(P)]).messages))
+    with pytest.raises(threadline.InvalidInputError, match="one kind"):
+        fitter.append([u(Q)])
+    other = threadline.Fitter(max_input_tokens=ROOMY)
+    other.append([u(P)])
+    with pytest.raises(threadline.InvalidInputError, match="one kind"):
+        other.append(list(decode([u(Q)]).messages))
 
 
 def test_appending_costs_the_same_late_as_early():  # Fitter: O(new messages)

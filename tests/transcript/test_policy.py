@@ -8,7 +8,7 @@ import re
 import pytest
 from msgspec import structs
 
-from threadline import Fate, check_conversation, fit
+from threadline import Fate, check_conversation, count_tokens, fit
 from threadline.errors import InvalidInputError
 from threadline.transcript import FitPolicy
 
@@ -183,12 +183,45 @@ def test_min_gain_frees_room_for_the_next_turn():
         ("low_water", 1.5), ("recent_share", -0.1), ("result_share", "much"), ("summary_share", 2), ("min_gain", -1),
         ("min_chars", 0), ("min_chars", True), ("dead_after", 0), ("pressed_tokens", 1.5), ("max_summary_tokens", 0),
         ("keep", "last"), ("fold", "all"), ("orphans", "keep"), ("marker", "loud"), ("keep_lines", "("),
+        ("keep_lines", 3),
+        ("dedupe", "yes"), ("tables", 1), ("repair", None), ("pinned", "x"), ("pinned_tools", "read"),
+        ("pinned_tools", {1}), ("dedupe_roles", ["user"]), ("read_tools", "cat"), ("summarise", "short"),
+        ("result_tokens", {"read": -1}), ("result_tokens", {"read": True}), ("result_tokens", [("read", 1)]),
     ],
 )  # fmt: skip
 def test_a_value_out_of_range_names_its_field(field: str, value: object):
     with pytest.raises(InvalidInputError) as caught:
         FitPolicy(**{field: value})
     assert caught.value.fields["key"] == field
+
+
+def test_a_marker_of_the_callers_own_must_be_text():
+    with pytest.raises(InvalidInputError) as caught:
+        fitted([said("user", P), said("user", P)], marker=lambda _: None)
+    assert caught.value.fields["key"] == "marker"
+
+
+def test_the_cap_of_a_result_is_shared_by_its_texts():
+    blocks = [{"type": "text", "text": words("a")}, {"type": "text", "text": P}, {"type": "text", "text": words("b")}]
+    use = {"type": "tool_use", "id": "t", "name": "search", "input": {}}
+    chat = [
+        said("user", "go"),
+        {"role": "assistant", "content": [use]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": blocks}]},
+    ]
+    shown = fitted(chat, result_tokens={"search": 300}).messages[2]["content"][0]["content"]
+    assert count_tokens("".join(block["text"] for block in shown)) <= 300
+    assert shown[1]["text"] == P, "a short text needs none of it"
+
+
+def test_pressing_a_result_never_shows_more_than_its_cap_did():
+    long = [*called("c", words("out", 2000)), *called("d", words("big", 3000), name="read")]
+    chat = [said("user", "go"), *long, said("user", "and now?"), said("assistant", "wait")]
+    options = {"result_tokens": {"search": 120, "read": 9000}, "pressed_tokens": 400, "recent_share": 0.0}
+    roomy, pressed = (fitted(chat, budget, **options).messages for budget in (10**6, 2000))
+    assert count_tokens(roomy[2]["content"]) <= 120
+    assert len(pressed[4]["content"]) < len(roomy[4]["content"]), "the budget was never under pressure"
+    assert pressed[2]["content"] == roomy[2]["content"]
 
 
 def test_an_unknown_option_is_an_error():

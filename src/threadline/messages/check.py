@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, assert_never
 from msgspec import Struct
 
 from threadline.messages.dialects import decode
-from threadline.messages.message import Dialect, Message, Request
+from threadline.messages.message import Dialect, Message, Request, known_dialect
 from threadline.messages.parts import (
     OpaquePart,
     RefusalPart,
@@ -51,17 +51,20 @@ class Violation(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def check_conversation(value: Any, provider: Dialect | None = None) -> tuple[Violation, ...]:
+def check_conversation(
+    value: Any, provider: Dialect | None = None, *, dialect: Dialect | None = None
+) -> tuple[Violation, ...]:
     """Every violation of a provider's shape rules, in the order of the messages.
 
     Args:
         value: a `Request`, a request body, or a message list.
         provider: whose rules; None means those of the dialect it is written in. Plain messages have OpenAI's.
+        dialect: the dialect it is written in; None finds it out.
 
     Raises:
         InvalidInputError: the value cannot be read at all.
     """
-    request = decode(value)
+    request = decode(value, dialect)
     checker = Checker(request, provider)
     for message in request.messages:
         checker.feed(message)
@@ -77,7 +80,7 @@ class Checker:
     """
 
     def __init__(self, frame: Request, provider: Dialect | None = None) -> None:
-        self._provider: Dialect = provider or frame.dialect
+        self._provider: Dialect = frame.dialect if provider is None else known_dialect(provider, "provider")
         self._native = frame.dialect == self._provider
         self._exchanges = _Exchanges(self._provider)
         self._known_elsewhere = _is_continued(frame.wire)

@@ -11,7 +11,7 @@ from threadline.messages.bodies import MESSAGES_KEY, system_key
 from threadline.messages.dialects import decode
 from threadline.messages.ids import IdMap
 from threadline.messages.losses import Loss
-from threadline.messages.message import Dialect, Message, Origin, Request
+from threadline.messages.message import Dialect, Message, Origin, Request, known_dialect
 from threadline.messages.parameters import convert_parameters
 from threadline.messages.parts import TextPart
 from threadline.messages.shapes import is_object
@@ -38,7 +38,7 @@ class Conversion(Struct, frozen=True, kw_only=True):
     losses: tuple[Loss, ...]
 
 
-def convert(value: Any, dialect: Dialect) -> Conversion:
+def convert(value: Any, dialect: Dialect, *, source: Dialect | None = None) -> Conversion:
     """Writes a conversation in another dialect.
 
     A list stays a list and a body becomes a body, except that a list with instructions becomes a body where the dialect
@@ -48,11 +48,12 @@ def convert(value: Any, dialect: Dialect) -> Conversion:
     Args:
         value: a `Request`, a request body, or a message list.
         dialect: the dialect to write.
+        source: the dialect it is written in; None finds it out.
 
     Raises:
-        InvalidInputError: the value cannot be read.
+        InvalidInputError: the value cannot be read, or there is no such dialect.
     """
-    request = decode(value)
+    request = decode(value, source)
     converter = Converter(request, request.messages, dialect)
     if converter.is_same and request.dialect == dialect:
         return Conversion(request=request, losses=())
@@ -92,7 +93,7 @@ class Converter:
     def __init__(self, frame: Request, messages: Iterable[Message], target: Dialect) -> None:
         self._source: Dialect = frame.dialect
         self._messages = messages
-        self._target: Dialect = target
+        self._target: Dialect = known_dialect(target)
         self._losses: list[Loss] = []
         self._apart = target in ("anthropic", "google")
         ids: set[str] = set()

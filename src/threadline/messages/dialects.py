@@ -21,7 +21,7 @@ from threadline.messages.bodies import (
 )
 from threadline.messages.detect import detect_dialect
 from threadline.messages.google import GoogleReader
-from threadline.messages.message import Dialect, Message, Request, Role
+from threadline.messages.message import Dialect, Message, Request, Role, known_dialect
 from threadline.messages.openai import ChatReader
 from threadline.messages.parts import Path, TextPart, ToolCallPart
 from threadline.messages.responses import ResponsesReader, read_input_text
@@ -51,7 +51,7 @@ class Decoder:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        self.dialect: Dialect = dialect
+        self.dialect: Dialect = known_dialect(dialect)
         self._reader = _reader(dialect)
 
     def feed(self, wire: Any, index: int, *, base: Path = ()) -> Message:
@@ -94,8 +94,11 @@ def decode(value: Any, dialect: Dialect | None = None) -> Request:
         dialect: the wire's dialect; None finds it out.
 
     Raises:
-        InvalidInputError: a message is malformed (the error names its index and key), or the value is none of these.
+        InvalidInputError: a message is malformed (the error names its index and key), the value is none of these, or
+            there is no such dialect.
     """
+    if dialect is not None:
+        known_dialect(dialect)
     if isinstance(value, Request):
         return value
     if isinstance(value, tuple):

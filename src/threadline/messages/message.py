@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+from threadline.errors import InvalidInputError
 from threadline.messages.parts import (
     MediaPart,
     OpaquePart,
@@ -18,11 +19,22 @@ from threadline.messages.parts import (
     ToolResultPart,
 )
 
-__all__ = ["Dialect", "Message", "Origin", "Request", "Role", "Tool"]
+__all__ = ["Dialect", "Message", "Origin", "Request", "Role", "Tool", "known_dialect"]
 
 Dialect: TypeAlias = Literal["plain", "openai", "responses", "anthropic", "google"]
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
 Origin: TypeAlias = Literal["conversation", "observation", "summary", "repair"]
+
+
+def known_dialect(name: Any, key: str = "dialect") -> Dialect:
+    """The name, if it is a dialect's.
+
+    Raises:
+        InvalidInputError: it is not; lists those that are.
+    """
+    if name in get_args(Dialect):
+        return name
+    raise InvalidInputError(f"{key} must be one of {', '.join(get_args(Dialect))}", key=key)
 
 
 class Message(Struct, frozen=True, kw_only=True, gc=False):

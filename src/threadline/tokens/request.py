@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from threadline.messages.message import Request
+from threadline.messages.message import Dialect, Request
 from threadline.tokens.measure import Measure, RequestCount
 from threadline.tokens.profile import counter_for
 
@@ -24,12 +24,13 @@ def count_tokens(text: str, model: str | None = None) -> int:
     return counter_for(model).count([text])[0]
 
 
-def count_request(request: Request | Any, model: str | None = None) -> RequestCount:
+def count_request(request: Request | Any, model: str | None = None, *, dialect: Dialect | None = None) -> RequestCount:
     """The tokens of a whole request: system, tools, response format, messages and overheads.
 
     Args:
         request: a `Request`, a message list or a provider's request body, in any dialect.
         model: the model's name; by default the one that the request names.
+        dialect: the dialect of the request; None finds it out.
 
     Raises:
         UnknownModelError: no family is known for the model.
@@ -37,5 +38,5 @@ def count_request(request: Request | Any, model: str | None = None) -> RequestCo
     """
     from threadline.messages.dialects import decode
 
-    decoded = decode(request)
+    decoded = decode(request, dialect)
     return Measure(decoded.model if model is None else model).request(decoded)

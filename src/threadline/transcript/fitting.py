@@ -45,6 +45,9 @@ class FitResult:
         self.elisions: Decisions = ledger.decisions()
         self._original = original
 
+    def __repr__(self) -> str:
+        return f"FitResult({len(self.request.messages)} messages, {self.tokens_before} -> {self.tokens_after} tokens)"
+
     @property
     def messages(self) -> list[Any]:
         """The view's wire objects; those that nothing touched are the caller's own."""
@@ -123,7 +126,7 @@ def fit(
     """
     request = decode(messages_or_body, dialect)
     if tools is not None:
-        request = msgspec.structs.replace(request, tools=read_tools({"tools": list(tools)}, request.dialect))
+        request = _with_tools(request, tools)
     budget = check_budget(max_input_tokens)
     ledger = _decided(request, policy or FitPolicy(), Measure.of(request, model, window=budget), budget)
     view = tuple(ledger.view())
@@ -134,7 +137,12 @@ def fit(
 
 
 def decide(
-    view: Any, policy: FitPolicy | None = None, *, max_input_tokens: int, measure: Measure | None = None
+    view: Any,
+    policy: FitPolicy | None = None,
+    *,
+    max_input_tokens: int,
+    measure: Measure | None = None,
+    dialect: Dialect | None = None,
 ) -> Decisions:
     """What to leave out of a conversation, as data for `messages.apply`; `fit` does both.
 
@@ -143,11 +151,12 @@ def decide(
         policy: what may be done.
         max_input_tokens: the budget of the whole request.
         measure: counts tokens; None takes the one of the body's model.
+        dialect: the dialect of the input; None finds it out.
 
     Raises:
         ContextBudgetExceededError: what is required does not fit.
     """
-    request, budget = decode(view), check_budget(max_input_tokens)
+    request, budget = decode(view, dialect), check_budget(max_input_tokens)
     measure = measure or Measure.of(request, window=budget)
     return _decided(request, policy or FitPolicy(), measure, budget).decisions()
 
@@ -169,6 +178,13 @@ def check_budget(max_input_tokens: Any) -> int:
     if isinstance(max_input_tokens, bool) or not isinstance(max_input_tokens, int) or max_input_tokens < 1:
         raise InvalidInputError("max_input_tokens must be an integer of at least 1", key="max_input_tokens")
     return max_input_tokens
+
+
+def _with_tools(request: Request, tools: Sequence[Any]) -> Request:
+    for index, tool in enumerate(tools):
+        if not is_object(tool):
+            raise InvalidInputError(f"tools[{index}] must be an object", index=index, key="tools")
+    return msgspec.structs.replace(request, tools=read_tools({"tools": list(tools)}, request.dialect))
 
 
 def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int) -> Ledger:
@@ -202,7 +218,7 @@ class Fitter:
     ) -> None:
         frame = decode(body, dialect) if body is not None else Request(dialect=dialect or "plain", messages=())
         if tools is not None:
-            frame = msgspec.structs.replace(frame, tools=read_tools({"tools": list(tools)}, frame.dialect))
+            frame = _with_tools(frame, tools)
         self._policy = policy or FitPolicy()
         self._budget = check_budget(max_input_tokens)
         self._decoder: Decoder | None = self._decoder_of(frame.messages, frame.dialect)
@@ -212,6 +228,9 @@ class Fitter:
         self._view: list[Message] = []
         if frame.messages:
             self._take(frame.messages)
+
+    def __repr__(self) -> str:
+        return f"Fitter({len(self._view)} messages, {self.tokens} of {self._budget} tokens)"
 
     @property
     def messages(self) -> list[Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+
+from threadline.errors import InvalidInputError
 
 __all__ = [
     "Marker",
@@ -54,9 +56,16 @@ MarkerStyle: TypeAlias = Literal["reference", "silent"] | Callable[[Marker], str
 
 
 def reference_marker(marker: Marker, style: MarkerStyle = "reference") -> str:
-    """The text in place of a repeat."""
+    """The text in place of a repeat.
+
+    Raises:
+        InvalidInputError: the caller's own style gave back no text.
+    """
     if callable(style):
-        return style(marker)
+        text: Any = style(marker)
+        if not isinstance(text, str):
+            raise InvalidInputError("marker: the callable gave back no text", key="marker")
+        return text
     if style == "silent":
         return ""
     if marker.numbers is not None:

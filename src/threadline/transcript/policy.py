@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal, cast
 
 from msgspec import Struct, field
 
@@ -36,7 +36,7 @@ READ_TOOLS = frozenset(
 """Names (lower case) of tools that show a file: an older view is stale once a later one shows the same lines."""
 
 
-class FitPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FitPolicy(Struct, frozen=True, kw_only=True):
     """How a conversation is reduced.
 
     On arrival (once for each message, never revised until a compaction):
@@ -106,24 +106,37 @@ class FitPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         for name in ("low_water", "recent_share", "result_share", "summary_share", "min_gain"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            value: object = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
                 raise InvalidInputError(f"{name} must be between 0 and 1", key=name)
         for name in ("min_chars", "dead_after", "pressed_tokens", "max_summary_tokens"):
+            _check(name, _is_count(getattr(self, name)), "an integer of at least 1")
+        for name in ("dedupe", "across_roles", "tables", "repair", "supersede"):
+            _check(name, isinstance(getattr(self, name), bool), "True or False")
+        for name in ("dedupe_roles", "read_tools", "pinned_tools"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidInputError(f"{name} must be an integer of at least 1", key=name)
-        _one_of("keep", self.keep, ("first", "latest"))
-        _one_of("fold", self.fold, (None, "edges"))
-        _one_of("orphans", self.orphans, ("drop", "text"))
-        if not callable(self.marker):
-            _one_of("marker", self.marker, ("reference", "silent"))
+            names = cast("frozenset[object]", value) if isinstance(value, (set, frozenset)) else None
+            _check(name, names is not None and all(isinstance(one, str) for one in names), "a set of names")
+        for name in ("pinned", "summarise"):
+            value = getattr(self, name)
+            _check(name, value is None or callable(value), "a callable or None")
+        caps: Any = self.result_tokens
+        is_caps = isinstance(caps, Mapping) and all(map(_is_count, cast("Mapping[str, object]", caps).values()))
+        _check("result_tokens", is_caps, "a mapping of tool names to integers of at least 1")
+        _check("keep", self.keep in ("first", "latest"), "'first' or 'latest'")
+        _check("fold", self.fold in (None, "edges"), "None or 'edges'")
+        _check("orphans", self.orphans in ("drop", "text"), "'drop' or 'text'")
+        _check("marker", callable(self.marker) or self.marker in ("reference", "silent"), "a style or a callable")
         try:
             re.compile(self.keep_lines)
-        except re.error as error:
+        except (re.error, TypeError) as error:
             raise InvalidInputError(f"keep_lines is no pattern: {error}", key="keep_lines") from error
 
 
-def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
-    if value not in allowed:
-        raise InvalidInputError(f"{name} must be one of {', '.join(map(repr, allowed))}", key=name)
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _check(name: str, is_right: bool, what: str) -> None:  # noqa: FBT001 - a condition
+    if not is_right:
+        raise InvalidInputError(f"{name} must be {what}", key=name)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from threadline.errors import InvalidInputError
 from threadline.messages.fate import Fate
+from threadline.messages.shapes import is_object, wrong
 from threadline.text.graphemes import boundary_at_or_after, boundary_at_or_before
 from threadline.text.json_spans import JsonSpan, json_spans
 from threadline.transcript.cuts import Cut, splice
@@ -183,14 +184,16 @@ def prune_tool_results(messages: Sequence[Any], max_result_chars: int = 8192) ->
         max_result_chars: a true cap in code points, marker included.
 
     Raises:
-        InvalidInputError: `max_result_chars` is not a positive integer.
+        InvalidInputError: `max_result_chars` is not a positive integer, or a message is no object; names its index.
     """
     if isinstance(max_result_chars, bool) or not isinstance(cast("Any", max_result_chars), int) or max_result_chars < 1:
         raise InvalidInputError("max_result_chars must be an integer of at least 1", key="max_result_chars")
-    return [_pruned_message(message, max_result_chars) for message in messages]
+    return [_pruned_message(message, index, max_result_chars) for index, message in enumerate(messages)]
 
 
-def _pruned_message(message: Any, max_result_chars: int) -> Any:
+def _pruned_message(message: Any, index: int, max_result_chars: int) -> Any:
+    if not is_object(message):
+        raise wrong(index, None, "an object", message)
     if message.get("role") != "tool" or not isinstance(message.get("content"), str):
         return message
     text = message["content"]

@@ -14,7 +14,7 @@ from threadline.messages.dialects import Decoder, decode, encode, result_message
 from threadline.messages.elision import Decisions, Elision, Insertion, apply
 from threadline.messages.fate import Fate
 from threadline.messages.groups import Grouper
-from threadline.messages.message import Message
+from threadline.messages.message import Dialect, Message
 from threadline.messages.parts import TextPart, ToolCallPart, ToolResultPart
 from threadline.messages.wire import get_at
 
@@ -48,7 +48,7 @@ class RepairResult(Struct, frozen=True, kw_only=True):
     repairs: tuple[Repair, ...]
 
 
-def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text") -> RepairResult:
+def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text", dialect: Dialect | None = None) -> RepairResult:
     """Put every broken tool exchange right; input that needs nothing comes back as the same object.
 
     Every call without a result is answered, also one at the very end: who calls this knows that none will come, since
@@ -57,13 +57,14 @@ def repair(messages: Any, *, orphans: Literal["drop", "text"] = "text") -> Repai
     Args:
         messages: a message list, a request body or a `Request`.
         orphans: what becomes of a result without a call.
+        dialect: the dialect of the messages; None finds it out.
 
     Raises:
         InvalidInputError: a message is malformed, or an option is.
     """
     if orphans not in ("drop", "text"):
         raise InvalidInputError("orphans must be 'drop' or 'text'", key="orphans")
-    request = decode(messages)
+    request = decode(messages, dialect)
     grouper = Grouper()
     for message in request.messages:
         grouper.feed(message)
