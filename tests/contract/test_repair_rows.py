@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import threadline
-from threadline import transcript
+from threadline import FitPolicy, transcript
 from threadline.compat import nous
 
 from .conversations import (
@@ -26,6 +26,7 @@ from .conversations import (
     users,
     working_day,
 )
+from .dialects import png
 from .judge import Dialect, loose_ends, text_of
 
 every_dialect = pytest.mark.parametrize("dialect", ["openai", "responses", "anthropic", "google"])
@@ -97,3 +98,22 @@ def test_a_leading_run_of_results_moves_to_the_old_side():  # 4.6
     messages = [*users(1), *exchange("a", "b"), *users(1, start=2)]
     old, recent = nous.balance_tool_call_boundary(messages[:3], messages[3:])
     assert (list(old), list(recent)) == (messages[:4], messages[4:])
+
+
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": png(640, 480, 60_000)}}
+
+
+@pytest.mark.parametrize("orphans", ["drop", "text"])
+@pytest.mark.parametrize("beside", [[], [{"type": "text", "text": "and my question"}]])
+@pytest.mark.parametrize("content", [P, [{"type": "text", "text": P}], [{"type": "text", "text": P}, PICTURE]])
+def test_a_fit_says_exactly_what_became_of_an_orphan(orphans: Any, beside: list[Any], content: Any):
+    orphan = {"type": "tool_result", "tool_use_id": "never asked", "content": content}
+    messages = [u("hello"), a("yes?"), u([orphan, *beside]), a("ok"), u("go on")]
+    result = threadline.fit(messages, max_input_tokens=10_000, dialect="anthropic", policy=FitPolicy(orphans=orphans))
+    lost = orphans == "drop" or any(block is PICTURE for block in content)
+    assert (result.by_fate.get("omitted", 0) > 0) is lost
+    assert sum(result.by_fate.values()) == result.tokens_before
+    assert all(tokens >= 0 for tokens in result.by_fate.values())
+    assert result.report.inserted >= 0
+    assert result.by_fate.get("omitted", 0) < 2000, "a picture is never counted as its base64"
+    assert threadline.restore(json_copy(result.messages), stored(result.elisions)) == messages

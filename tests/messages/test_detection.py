@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 
-from threadline.messages import detect_dialect
+from threadline import Fitter, check_conversation, fit
+from threadline.errors import InvalidInputError
+from threadline.messages import convert, decode, detect_dialect
 
 from .conversations import DIALECTS, body_of, conversations, written
 
@@ -65,3 +69,36 @@ def test_a_body_is_known_whatever_is_said_in_it(events):
         calls = any(hasattr(event, "calls") for event in events)
         expected = "openai" if dialect == "plain" and calls else dialect
         assert detect_dialect(body_of(written(events, dialect), dialect)) == expected
+
+
+ANTHROPIC_TOOLS = [
+    {"type": "bash_20250124", "name": "bash"},
+    {"type": "web_search_20250305", "name": "web_search"},
+    {"name": "f", "input_schema": {"type": "object"}},
+    {"type": "custom", "name": "g", "input_schema": {"type": "object"}},
+    {"type": "mcp_toolset", "mcp_server_name": "files"},
+]
+
+
+@pytest.mark.parametrize("order", list(permutations(ANTHROPIC_TOOLS, 2)))
+@pytest.mark.parametrize("messages", [[], [{"role": "user", "content": "hi"}], [{"role": "user", "content": [TEXT]}]])
+def test_tools_of_anthropic_are_known_in_any_order(order, messages):
+    assert detect_dialect({"messages": messages, "tools": list(order), "model": "m"}) == "anthropic"
+
+
+def test_what_the_messages_prove_counts_more_than_a_tool():
+    asked = {"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}
+    assert detect_dialect({"messages": [asked], "tools": [{"type": "bash_20250124", "name": "bash"}]}) == "openai"
+
+
+@pytest.mark.parametrize("dialect", ["azure", "OpenAI", "", 5])
+def test_a_dialect_that_does_not_exist_is_named(dialect):
+    for use in (
+        lambda: decode([], dialect),
+        lambda: check_conversation([], dialect),
+        lambda: convert([], dialect),
+        lambda: fit([], max_input_tokens=9, dialect=dialect),
+        lambda: Fitter(max_input_tokens=9, dialect=dialect),
+    ):
+        with pytest.raises(InvalidInputError, match="plain, openai, responses, anthropic, google"):
+            use()

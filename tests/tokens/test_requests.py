@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from threadline import Fitter, compact, fit
 from threadline.errors import InvalidInputError, UnknownModelError
 from threadline.messages.dialects import decode
 from threadline.tokens import Measure, count_request, count_tokens
@@ -251,3 +252,27 @@ def test_no_script_is_counted_low(kind, model, reference, references):
 def test_any_content_can_be_counted(content):
     count = count_request([{"role": "user", "content": content}])
     assert count.messages[0] == Measure().text(content) + 4
+
+
+CHAT = [{"role": "user", "content": "Wie viele Wörter hat dieser Satz, und wer hat sie alle gezählt? 他们说了什么?"}]
+
+
+def test_fit_counts_by_the_model_that_the_body_names():
+    for model in ("gpt-3.5-turbo", "claude-opus-4-5", "qwen3-max"):
+        body = {"model": model, "max_tokens": 9, "messages": CHAT}
+        assert fit(body, max_input_tokens=10**6).tokens_before == count_request(body).total
+        assert fit(body, max_input_tokens=10**6, model="gpt-4o").tokens_before == count_request(body, "gpt-4o").total
+        assert Fitter(max_input_tokens=10**6, body=body).tokens == count_request(body).total
+
+
+def test_a_body_that_names_a_model_of_its_own_is_counted_with_caution():
+    body = {"model": "in-house-7", "messages": CHAT * 30}
+    fitted = fit(body, max_input_tokens=10**6)
+    assert fitted.tokens_before >= count_request(body, "gpt-4o").total
+    assert fit(body, max_input_tokens=10**6, model="in-house-8").tokens_before == fitted.tokens_before
+    assert compact(body, 3).status == "compacted"
+
+
+def test_tools_that_are_no_objects_are_named():
+    with pytest.raises(InvalidInputError, match=r"tools\[1\]"):
+        fit(CHAT, max_input_tokens=100, tools=[WEATHER, "nope"])

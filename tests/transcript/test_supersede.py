@@ -79,3 +79,27 @@ def test_a_pinned_tools_result_is_never_stale():
     again = exchange("b", "status", {"job": 1}, words("new"))
     policy = FitPolicy(pinned_tools=frozenset({"status"}), low_water=0.97, min_gain=0.01)
     assert superseded(first, again, policy=policy) == set()
+
+
+@pytest.mark.parametrize(
+    "later", ["", "  \n", "Error: connection reset", "Traceback (most recent call last):", "timed out"]
+)
+def test_a_later_result_that_shows_nothing_makes_none_stale(later: str):
+    first = exchange("a", "status", {"job": 1}, words("old"))
+    again = exchange("b", "status", {"job": 1}, later)
+    assert superseded(first, again) == set()
+
+
+def test_a_later_result_that_says_it_failed_makes_none_stale():
+    use = {"type": "tool_use", "name": "status", "input": {"job": 1}}
+    messages = [FILLER[0]]
+    for name, text, failed in (("a", words("old"), False), ("b", words("new"), True)):
+        result = {"type": "tool_result", "tool_use_id": name, "content": text, "is_error": failed}
+        messages += [
+            {"role": "assistant", "content": [{**use, "id": name}]},
+            {"role": "user", "content": [result]},
+        ]
+    policy = FitPolicy(low_water=0.97, min_gain=0.01, result_share=1.0)
+    budget = fit([*messages, *FILLER[1:]], max_input_tokens=10**6, policy=policy).tokens_after - 40
+    result = fit([*messages, *FILLER[1:]], max_input_tokens=budget, policy=policy)
+    assert not [one for one in result.elisions.elisions if one.fate is Fate.SUPERSEDED]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 
 __all__ = ["JsonSpan", "json_spans"]
 
@@ -30,14 +29,6 @@ class JsonSpan:
         self.kind = kind
         self.items: list[JsonSpan] = []
         self.keys: list[tuple[int, int]] = []
-
-    def walk(self) -> Iterator[JsonSpan]:
-        """This value and all inside it, outer ones first, in the order of the text."""
-        stack: list[JsonSpan] = [self]
-        while stack:
-            span = stack.pop()
-            yield span
-            stack.extend(reversed(span.items))
 
 
 def json_spans(text: str) -> JsonSpan | None:

@@ -216,7 +216,11 @@ class Fitter:
         policy: FitPolicy | None = None,
         body: dict[str, Any] | None = None,
     ) -> None:
-        frame = decode(body, dialect) if body is not None else Request(dialect=dialect or "plain", messages=())
+        frame = (
+            decode(body, dialect)
+            if body is not None
+            else Request(dialect="plain" if dialect is None else dialect, messages=())
+        )
         if tools is not None:
             frame = _with_tools(frame, tools)
         self._policy = policy or FitPolicy()
