@@ -124,6 +124,8 @@ def fit(
     data = files.read(source)
     name = files.name_of(source)
     document = read_document(data, name=name)
+    kept = record.record_of(document, data) if elisions is not None else None
+    del data  # a large file is not held twice
     with show.progress("fitting"):
         result = _named(
             source,
@@ -133,9 +135,8 @@ def fit(
         )
     value = document.rebuild(result.request.messages)
     outputs: list[tuple[Path, Iterable[bytes]]] = []
-    if elisions is not None:
-        outputs.append((elisions, [record.dumped(record.record_of(document, data, result.elisions))]))
-    del data
+    if elisions is not None and kept is not None:
+        outputs.append((elisions, [record.dumped(record.with_decisions(kept, document, result.elisions))]))
     if output is not None:
         outputs.append((output, document.stream(value)))
     files.write(*outputs)

@@ -17,7 +17,7 @@ from threadline.messages.layout import Layout
 from threadline.messages.restoration import restore_messages
 from threadline.messages.shapes import is_object
 
-__all__ = ["Record", "dumped", "loaded", "record_of", "restored"]
+__all__ = ["Record", "dumped", "loaded", "record_of", "restored", "with_decisions"]
 
 
 VERSION = 1
@@ -43,16 +43,21 @@ class Record(Struct, frozen=True, kw_only=True):
     verbatim: bytes | None = None
 
 
-def record_of(document: Document, data: bytes, decisions: Decisions) -> Record:
-    """The record for a file of which `decisions` were made."""
-    wrapped = tuple(structs.replace(one, message=document.wrap(one.message)) for one in decisions.insertions)
+def record_of(document: Document, data: bytes) -> Record:
+    """The record for a file of which nothing is left out yet."""
     return Record(
         sha256=sha256(data).hexdigest(),
-        decisions=structs.replace(decisions, insertions=wrapped),
+        decisions=Decisions(),
         places=document.places,
         layout=document.layout,
         verbatim=None if document.layout_exact else zlib.compress(data),
     )
+
+
+def with_decisions(record: Record, document: Document, decisions: Decisions) -> Record:
+    """The record when `decisions` were made on its file."""
+    wrapped = tuple(structs.replace(one, message=document.wrap(one.message)) for one in decisions.insertions)
+    return structs.replace(record, decisions=structs.replace(decisions, insertions=wrapped))
 
 
 def dumped(record: Record) -> bytes:
