@@ -127,7 +127,7 @@ def fit(
     request = decode(messages_or_body, dialect)
     if tools is not None:
         request = _with_tools(request, tools)
-    budget = check_budget(max_input_tokens)
+    budget = _check_budget(max_input_tokens)
     ledger = _decided(request, policy or FitPolicy(), Measure.of(request, model, window=budget), budget)
     view = tuple(ledger.view())
     if len(view) == len(request.messages) and all(map(_same, view, request.messages)):
@@ -156,7 +156,7 @@ def decide(
     Raises:
         ContextBudgetExceededError: what is required does not fit.
     """
-    request, budget = decode(view, dialect), check_budget(max_input_tokens)
+    request, budget = decode(view, dialect), _check_budget(max_input_tokens)
     measure = measure or Measure.of(request, window=budget)
     return _decided(request, policy or FitPolicy(), measure, budget).decisions()
 
@@ -173,7 +173,7 @@ def _same(one: Message, other: Message) -> bool:
     return one is other
 
 
-def check_budget(max_input_tokens: Any) -> int:
+def _check_budget(max_input_tokens: Any) -> int:
     """Refuse anything but an integer of at least 1."""
     if isinstance(max_input_tokens, bool) or not isinstance(max_input_tokens, int) or max_input_tokens < 1:
         raise InvalidInputError("max_input_tokens must be an integer of at least 1", key="max_input_tokens")
@@ -224,7 +224,7 @@ class Fitter:
         if tools is not None:
             frame = _with_tools(frame, tools)
         self._policy = policy or FitPolicy()
-        self._budget = check_budget(max_input_tokens)
+        self._budget = _check_budget(max_input_tokens)
         self._decoder: Decoder | None = self._decoder_of(frame.messages, frame.dialect)
         self._is_settled = dialect is not None or body is not None
         self._measure = Measure.of(frame, model, window=max_input_tokens)
