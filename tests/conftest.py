@@ -25,3 +25,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 def root() -> Path:
     """The top of the checkout."""
     return Path(__file__).parents[1]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Coroutine tests (`pytestmark = pytest.mark.anyio`) run on asyncio."""
+    return "asyncio"

@@ -49,7 +49,7 @@ def test_the_lock_that_names_hosts_is_not_committed(files):
     assert PurePosixPath("uv.lock") not in files
 
 
-@pytest.mark.parametrize("name", ["uv", "run", "dev", "bench"])
+@pytest.mark.parametrize("name", ["uv", "run", "dev", "model", "bench"])
 def test_a_lock_file_names_no_address_and_hashes_every_pin(root, name):
     text = (root / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
 
