@@ -12,7 +12,7 @@ from threadline.testing.stores.samples import ALICE, BOB, ODD_BODIES, ODD_NAMES,
 
 __all__ = ["DocumentPromises"]
 
-NINE: dict[str, Any] = {"limit": 9}
+_NINE: dict[str, Any] = {"limit": 9}
 
 
 class DocumentPromises:
@@ -123,7 +123,7 @@ class DocumentPromises:
             await transaction.save(document("f", kind="other", agent_id="x"))
 
             async def ids(**selection: Any) -> list[str]:
-                return [one.id for one in await transaction.documents("note", **dict(NINE, **selection))]
+                return [one.id for one in await transaction.documents("note", **dict(_NINE, **selection))]
 
             assert await ids() == ["a", "b", "c", "d", "e"]
             assert await ids(agent_id="x") == ["a", "c", "e"]

@@ -12,11 +12,11 @@ from threadline.testing.stores.samples import ALICE, ODD_BODIES, ODD_NAMES, row,
 
 __all__ = ["RowPromises"]
 
-MANY = 1_000
-NINE: dict[str, Any] = {"limit": 9}
+_MANY = 1_000
+_NINE: dict[str, Any] = {"limit": 9}
 
 
-def sequences(found: list[Row]) -> list[int]:
+def _sequences(found: list[Row]) -> list[int]:
     return [one.sequence for one in found]
 
 
@@ -74,7 +74,7 @@ class RowPromises:
                 await transaction.append("agent", rows(1, after=expected), expected_head=expected)
 
             assert caught.value.fields["head"] == 2
-            assert sequences(await transaction.rows("agent", limit=10)) == [1, 2]
+            assert _sequences(await transaction.rows("agent", limit=10)) == [1, 2]
 
     async def test_an_append_of_nothing_still_holds_the_head_against_the_expected_one(self, store: Store) -> None:
         async with store.transaction(ALICE) as transaction:
@@ -174,8 +174,8 @@ class RowPromises:
             forward = await transaction.rows("agent", limit=limit, **selection)
             backward = await transaction.rows("agent", limit=limit, descending=True, **selection)
 
-        assert sequences(forward) == expected[:limit]
-        assert sequences(backward) == expected[::-1][:limit]
+        assert _sequences(forward) == expected[:limit]
+        assert _sequences(backward) == expected[::-1][:limit]
 
     async def test_rows_are_found_by_any_of_some_keys_in_order(self, store: Store) -> None:
         written = [row(1, key="a"), row(2, key="b"), row(3), row(4, key="a", branch=1), row(5, key="c")]
@@ -183,7 +183,7 @@ class RowPromises:
         async with store.transaction(ALICE) as transaction:
             await transaction.append("agent", written, expected_head=0)
 
-            assert sequences(await transaction.keyed("agent", ["c", "a", "unknown"])) == [1, 4, 5]
+            assert _sequences(await transaction.keyed("agent", ["c", "a", "unknown"])) == [1, 4, 5]
             assert [one.key for one in await transaction.keyed("agent", ["a"])] == ["a", "a"]
             assert await transaction.keyed("agent", []) == []
             assert await transaction.keyed("another", ["a"]) == []
@@ -192,7 +192,7 @@ class RowPromises:
         async with store.transaction(ALICE) as transaction:
             await transaction.append("agent", rows(5), expected_head=0)
 
-            assert sequences(await transaction.recorded("agent", ["record-4", "record-2", "no"])) == [2, 4]
+            assert _sequences(await transaction.recorded("agent", ["record-4", "record-2", "no"])) == [2, 4]
             assert await transaction.recorded("agent", []) == []
 
     async def test_a_replaced_row_stands_in_the_same_place(self, store: Store) -> None:
@@ -250,12 +250,12 @@ class RowPromises:
 
         (ref,) = await stored(store, b"content")
         costs: list[int] = []
-        for agent_id, count in (("one", 1), ("many", MANY)):
+        for agent_id, count in (("one", 1), ("many", _MANY)):
             written = [row(sequence, key="k", refs=(ref,)) for sequence in range(1, count + 1)]
             before = sent()
             async with store.transaction(ALICE) as transaction:
                 await transaction.append(agent_id, written, expected_head=0)
-                await transaction.rows(agent_id, limit=MANY)
+                await transaction.rows(agent_id, limit=_MANY)
                 await transaction.keyed(agent_id, ["k"])
                 await transaction.recorded(agent_id, [one.record_id for one in written])
                 await transaction.replace(agent_id, written)
@@ -303,4 +303,4 @@ class RowPromises:
     async def test_a_selection_that_makes_no_sense_is_refused(self, store: Store, selection: dict[str, Any]) -> None:
         async with store.transaction(ALICE, write=False) as transaction:
             with pytest.raises(InvalidInputError):
-                await transaction.rows("agent", **dict(NINE, **selection))
+                await transaction.rows("agent", **dict(_NINE, **selection))

@@ -14,7 +14,7 @@ from threadline.testing.stores.samples import ALICE, BOB, document, row, rows, s
 
 __all__ = ["TransactionPromises"]
 
-WRITING: dict[str, Callable[[Transaction], Awaitable[object]]] = {
+_WRITING: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "put": lambda one: one.put({}),
     "drop": lambda one: one.drop([]),
     "append": lambda one: one.append("agent", rows(1), expected_head=0),
@@ -26,18 +26,18 @@ WRITING: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 }
 
 
-class FailureError(Exception):
+class _FailureError(Exception):
     """What a caller's own code raises."""
 
 
-async def write_everything(store: Store, transaction: Transaction) -> None:
+async def _write_everything(store: Store, transaction: Transaction) -> None:
     ref = (await store.naming(ALICE))(b"content")
     await transaction.put({ref: b"content"})
     await transaction.append("agent", [row(1, refs=(ref,))], expected_head=0)
     await transaction.save(document())
 
 
-async def nothing_is_there(store: Store) -> None:
+async def _nothing_is_there(store: Store) -> None:
     async with store.transaction(ALICE, write=False) as transaction:
         assert await transaction.head("agent") == 0
         assert await transaction.document("note", "one") is None
@@ -50,39 +50,39 @@ class TransactionPromises:
 
     async def test_what_was_written_is_read_in_the_same_transaction_and_after_it(self, store: Store) -> None:
         async with store.transaction(ALICE) as transaction:
-            await write_everything(store, transaction)
+            await _write_everything(store, transaction)
             assert await transaction.head("agent") == 1
         async with store.transaction(ALICE, write=False) as transaction:
             assert await transaction.head("agent") == 1
             assert await transaction.document("note", "one") == document()
 
     async def test_an_exception_rolls_everything_back_and_goes_on_as_it_was(self, store: Store) -> None:
-        with pytest.raises(FailureError):
+        with pytest.raises(_FailureError):
             async with store.transaction(ALICE) as transaction:
-                await write_everything(store, transaction)
-                raise FailureError
+                await _write_everything(store, transaction)
+                raise _FailureError
 
-        await nothing_is_there(store)
+        await _nothing_is_there(store)
 
     async def test_a_conflict_that_leaves_the_block_rolls_everything_back(self, store: Store) -> None:
         with pytest.raises(ConflictError):
             async with store.transaction(ALICE) as transaction:
-                await write_everything(store, transaction)
+                await _write_everything(store, transaction)
                 await transaction.save(document())
 
-        await nothing_is_there(store)
+        await _nothing_is_there(store)
 
     async def test_cancelling_rolls_everything_back_and_leaves_no_lock(self, store: Store) -> None:
         with anyio.CancelScope() as cancelled:
             async with store.transaction(ALICE) as transaction:
-                await write_everything(store, transaction)
+                await _write_everything(store, transaction)
                 cancelled.cancel()
                 await anyio.sleep_forever()
 
         assert cancelled.cancelled_caught
-        await nothing_is_there(store)
+        await _nothing_is_there(store)
         async with store.transaction(ALICE) as transaction:
-            await write_everything(store, transaction)
+            await _write_everything(store, transaction)
 
     async def test_cancelling_a_verb_leaves_a_store_that_works(self, store: Store) -> None:
         (ref,) = await stored(store, b"content" * 100_000)
@@ -98,7 +98,7 @@ class TransactionPromises:
 
     async def test_a_refusal_that_is_caught_leaves_the_transaction_usable(self, store: Store) -> None:
         async with store.transaction(ALICE) as transaction:
-            await write_everything(store, transaction)
+            await _write_everything(store, transaction)
             with pytest.raises(ConflictError):
                 await transaction.save(document())
             with pytest.raises(ConflictError):
@@ -182,13 +182,13 @@ class TransactionPromises:
         async with store.transaction(ALICE, write=False) as transaction:
             assert await transaction.get([ref]) == {ref: b"same"}
 
-    @pytest.mark.parametrize("verb", WRITING)
+    @pytest.mark.parametrize("verb", _WRITING)
     async def test_a_transaction_that_only_reads_refuses_to_write(self, store: Store, verb: str) -> None:
         async with store.transaction(ALICE, write=False) as transaction:
             with pytest.raises(InvalidInputError):
-                await WRITING[verb](transaction)
+                await _WRITING[verb](transaction)
 
-        await nothing_is_there(store)
+        await _nothing_is_there(store)
 
     @pytest.mark.parametrize("write", [True, False])
     async def test_a_transaction_that_is_over_refuses_every_verb(self, store: Store, write: bool) -> None:  # noqa: FBT001
