@@ -265,6 +265,24 @@ class Book:
             )
         return [record_of(self.agent_id, row) for row in rows]
 
+    async def as_of(self, root: AgentRoot, branch: int, sequence: int) -> AgentRoot:
+        """The root as it was on a branch when the journal ended with `sequence`; revisions and times apart.
+
+        Raises:
+            NotFoundError: there is no such branch.
+        """
+        source = _branch(root, branch)
+        at = await self._opened(root, source, sequence)
+        branches = list(root.branches)
+        branches[branch] = replace(
+            at,
+            branch=branch,
+            parent=source.parent,
+            forked_after=source.forked_after,
+            head=min(source.head, sequence),
+        )
+        return replace(root, branch=branch, branches=tuple(branches), journal_position=sequence)
+
     async def fresh(self, root: AgentRoot, *, branch: int | None = None, after: int, limit: int) -> list[JournalRecord]:
         """What a projection of the branch that stands at `after` has to fold next; at most `limit`.
 
@@ -295,6 +313,14 @@ class Book:
         for row in await self.tx.recorded(self.agent_id, [record_id]):
             return record_of(self.agent_id, row)
         raise NotFoundError(f"there is no record {record_id!r}", record_id=record_id)
+
+    async def recorded(self, record_ids: Sequence[str]) -> list[JournalRecord]:
+        """The records of these ids that there are, on whichever branch, in the order of the ids."""
+        found: dict[str, JournalRecord] = {}
+        for some in _batches(record_ids, self.batch):
+            for row in await self.tx.recorded(self.agent_id, some):
+                found[row.record_id] = record_of(self.agent_id, row)
+        return [found[record_id] for record_id in record_ids if record_id in found]
 
     async def keyed(self, root: AgentRoot, keys: Sequence[str], branch: int | None = None) -> dict[str, JournalRecord]:
         """The records on a branch's line that hold one of the keys, by key; the last where there are several."""
