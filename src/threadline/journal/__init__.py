@@ -4,7 +4,7 @@ from threadline.journal.book import Book
 from threadline.journal.canonical import canonical_json, content_ref, parse_canonical
 from threadline.journal.envelope import Schema
 from threadline.journal.frozen import FrozenMap, freeze, thaw
-from threadline.journal.metadata import Calibrated, Decided, Forgotten, Opened, stated
+from threadline.journal.metadata import Calibrated, Forgotten, Opened, stated
 from threadline.journal.record import CONVERSATION, Channel, Entry, JournalRecord, Kind, Visibility
 from threadline.journal.root import AgentRoot, Branch, Lifecycle, Segment
 
@@ -15,7 +15,6 @@ __all__ = [
     "Branch",
     "Calibrated",
     "Channel",
-    "Decided",
     "Entry",
     "Forgotten",
     "FrozenMap",

@@ -13,11 +13,11 @@ from threadline.journal.metadata import Opened
 from threadline.journal.placing import HIDES_KNOWLEDGE, HIDES_TRANSCRIPT, Placed, checked_open, place
 from threadline.journal.record import CONVERSATION, Entry, JournalRecord, Kind
 from threadline.journal.root import AgentRoot, Branch
-from threadline.journal.rows import ROOT_KIND, document_of, record_of, root_of, row_of
+from threadline.journal.rows import ROOT_KIND, decode_root, encode_root, record_of, row_of
 from threadline.ports import Naming, Row, Transaction
 from threadline.ports.scope import checked_name
 
-__all__ = ["Book"]
+__all__ = ["ROOT_KIND", "Book", "decode_root"]
 
 
 class Book:
@@ -29,14 +29,14 @@ class Book:
     behind a branch.
 
     Args:
-        tx: an open transaction, in the scope of the agent's owner.
+        transaction: an open one, in the scope of the agent's owner.
         agent_id: whose journal.
         naming: how the scope names contents (`Store.naming`).
         batch: rows read, and keys, ids or refs asked for, in one statement.
     """
 
-    def __init__(self, tx: Transaction, agent_id: str, naming: Naming, *, batch: int = 500) -> None:
-        self.tx = tx
+    def __init__(self, transaction: Transaction, agent_id: str, naming: Naming, *, batch: int = 500) -> None:
+        self.transaction = transaction
         self.agent_id = checked_name(agent_id, "agent_id")
         self.naming = naming
         self.batch = batch
@@ -50,10 +50,10 @@ class Book:
         Raises:
             SerializationError: what is stored is no root that this release reads.
         """
-        document = await self.tx.document(ROOT_KIND, self.agent_id)
+        document = await self.transaction.document(ROOT_KIND, self.agent_id)
         if document is None:
             return None
-        self._stored = (document.revision, root_of(document))
+        self._stored = (document.revision, decode_root(document))
         return self._stored[1]
 
     async def create(self, root: AgentRoot) -> AgentRoot:
@@ -68,7 +68,7 @@ class Book:
         if (root.agent_revision, root.context_revision, root.journal_position) != (0, 0, 0):
             raise InvalidInputError("a new agent starts at revisions 0 and position 0", key="agent_revision")
         root = replace(root, metadata=freeze(root.metadata))
-        await self.tx.save(document_of(root, 1))
+        await self.transaction.save(encode_root(root, 1))
         self._stored = (1, root)
         return root
 
@@ -90,27 +90,26 @@ class Book:
         if stored.agent_revision != root.agent_revision:
             raise _stale(self.agent_id, root.agent_revision, stored.agent_revision)
         root = replace(root, agent_revision=root.agent_revision + 1, metadata=freeze(root.metadata))
-        await self.tx.save(document_of(root, revision + 1))
+        await self.transaction.save(encode_root(root, revision + 1))
         self._stored = (revision + 1, root)
         return root
 
-    async def assert_watermark(self, agent_id: str, agent_revision: int, journal_position: int) -> None:
+    async def assert_watermark(self, agent_revision: int, journal_position: int) -> None:
         """Make sure that nothing happened since; to be called in the transaction that writes.
 
         Raises:
             ConflictError: something did.
             NotFoundError: there is no such agent.
         """
-        document = await self.tx.document(ROOT_KIND, agent_id)
-        if document is None:
-            raise NotFoundError(f"there is no agent {agent_id!r}", agent_id=agent_id)
-        root = root_of(document)
+        root = await self.root()
+        if root is None:
+            raise NotFoundError(f"there is no agent {self.agent_id!r}", agent_id=self.agent_id)
         if root.agent_revision != agent_revision:
-            raise _stale(agent_id, agent_revision, root.agent_revision)
+            raise _stale(self.agent_id, agent_revision, root.agent_revision)
         if root.journal_position != journal_position:
             raise ConflictError(
-                f"agent {agent_id!r} stands at record {root.journal_position}, not {journal_position}",
-                agent_id=agent_id,
+                f"agent {self.agent_id!r} stands at record {root.journal_position}, not {journal_position}",
+                agent_id=self.agent_id,
                 expected=journal_position,
                 found=root.journal_position,
             )
@@ -168,7 +167,13 @@ class Book:
             transcript_since=opened.transcript_since,
             knowledge_since=opened.knowledge_since,
         )
-        entry = Entry(kind="branch_opened", channel="state", record_id=record_id, metadata=msgspec.to_builtins(said))
+        entry = Entry(
+            kind="branch_opened",
+            channel="state",
+            record_id=record_id,
+            visibility="operator",
+            metadata=msgspec.to_builtins(said),
+        )
         root, (record,) = await self._write(place(forked, [entry], self.naming, now_ms=now_ms))
         return root, record
 
@@ -184,15 +189,17 @@ class Book:
         if _branch(root, branch).branch == root.branch:
             return root
         revision = root.context_revision + 1
-        return await self.save(replace(root, branch=branch, context_revision=revision, updated_at_ms=now_ms))
+        return await self.save(
+            replace(root, branch=branch, context_revision=revision, updated_at_ms=max(now_ms, root.updated_at_ms))
+        )
 
     async def _write(self, placed: Placed) -> tuple[AgentRoot, list[JournalRecord]]:
         # The root first: who is late finds out before anything else is written.
         rows = [row_of(record) for record in placed.records]
         root = await self.save(placed.root)
         if placed.contents:
-            await self.tx.put(placed.contents)
-        await self.tx.append(self.agent_id, rows, expected_head=rows[0].sequence - 1)
+            await self.transaction.put(placed.contents)
+        await self.transaction.append(self.agent_id, rows, expected_head=rows[0].sequence - 1)
         return root, list(placed.records)
 
     async def _check_parents(self, root: AgentRoot, entries: Sequence[Entry]) -> None:
@@ -200,7 +207,7 @@ class Book:
         strangers = {entry.parent_id for entry in entries if entry.parent_id is not None} - own
         if not strangers:
             return
-        found = await self.tx.recorded(self.agent_id, sorted(filter(None, strangers)))
+        found = await self.transaction.recorded(self.agent_id, sorted(filter(None, strangers)))
         for missing in strangers - {row.record_id for row in found if _on_line(root, None, row)}:
             raise NotFoundError(f"parent {missing!r} is no record of the branch", record_id=missing)
 
@@ -235,7 +242,7 @@ class Book:
         branch: int | None = None,
         after: int = 0,
         until: int | None = None,
-        kinds: Sequence[Kind] = (),
+        kinds: Sequence[str] = (),
         limit: int,
         descending: bool = False,
     ) -> list[JournalRecord]:
@@ -254,7 +261,7 @@ class Book:
             high = min(ends, default=None)
             if (at.head if high is None else high) <= low or len(rows) >= limit:
                 continue
-            rows += await self.tx.rows(
+            rows += await self.transaction.rows(
                 self.agent_id,
                 branch=segment.branch,
                 kinds=kinds,
@@ -292,7 +299,7 @@ class Book:
             NotFoundError: there is no such branch.
         """
         line = await self.records(root, branch=branch, after=after, limit=limit)
-        forgotten = await self.tx.rows(self.agent_id, kinds=("forgotten",), after=after, limit=limit)
+        forgotten = await self.transaction.rows(self.agent_id, kinds=("forgotten",), after=after, limit=limit)
         both = {record.sequence: record for record in line}
         both |= {row.sequence: record_of(self.agent_id, row) for row in forgotten if row.sequence not in both}
         return [both[sequence] for sequence in sorted(both)[:limit]]
@@ -300,33 +307,35 @@ class Book:
     async def pages(self) -> AsyncIterator[list[Row]]:
         """All rows of the journal, whichever their branch, a batch at a time."""
         after = 0
-        while page := await self.tx.rows(self.agent_id, after=after, limit=self.batch):
+        while page := await self.transaction.rows(self.agent_id, after=after, limit=self.batch):
             yield page
             after = page[-1].sequence
 
-    async def record(self, record_id: str) -> JournalRecord:
-        """One record, on whichever branch.
+    async def record(self, record_id: str) -> JournalRecord | None:
+        """One record, on whichever branch, or None."""
+        return next(iter(await self.recorded([record_id])), None)
 
-        Raises:
-            NotFoundError: there is none of that id.
-        """
-        for row in await self.tx.recorded(self.agent_id, [record_id]):
-            return record_of(self.agent_id, row)
-        raise NotFoundError(f"there is no record {record_id!r}", record_id=record_id)
-
-    async def recorded(self, record_ids: Sequence[str]) -> list[JournalRecord]:
+    async def recorded(self, record_ids: Iterable[str]) -> list[JournalRecord]:
         """The records of these ids that there are, on whichever branch, in the order of the ids."""
+        wanted = list(dict.fromkeys(record_ids))
         found: dict[str, JournalRecord] = {}
-        for some in _batches(record_ids, self.batch):
-            for row in await self.tx.recorded(self.agent_id, some):
-                found[row.record_id] = record_of(self.agent_id, row)
-        return [found[record_id] for record_id in record_ids if record_id in found]
+        for some in _batches(wanted, self.batch):
+            rows = await self.transaction.recorded(self.agent_id, some)
+            found |= {row.record_id: record_of(self.agent_id, row) for row in rows}
+        return [found[record_id] for record_id in wanted if record_id in found]
+
+    async def put(self, contents: Iterable[bytes]) -> list[str]:
+        """Store contents that an entry will name; gives back their refs, in order."""
+        named = [(self.naming(content), content) for content in contents]
+        if named:
+            await self.transaction.put(dict(named))
+        return [ref for ref, _ in named]
 
     async def keyed(self, root: AgentRoot, keys: Sequence[str], branch: int | None = None) -> dict[str, JournalRecord]:
         """The records on a branch's line that hold one of the keys, by key; the last where there are several."""
         found: dict[str, JournalRecord] = {}
         for some in _batches(keys, self.batch):
-            for row in await self.tx.keyed(self.agent_id, some):
+            for row in await self.transaction.keyed(self.agent_id, some):
                 if row.key is not None and _on_line(root, branch, row):
                     found[row.key] = record_of(self.agent_id, row)
         return found
@@ -335,7 +344,7 @@ class Book:
         """The last record of a kind on a branch's line."""
         return await self._last(root, (kind,), branch, None)
 
-    async def contents(self, asked: Sequence[str | JournalRecord]) -> dict[str, bytes]:
+    async def contents(self, asked: Iterable[str | JournalRecord]) -> dict[str, bytes]:
         """Contents by their refs; of a record, the content that it is about.
 
         Raises:
@@ -343,6 +352,7 @@ class Book:
             IntegrityError: a content is not what its ref says.
             NotFoundError: a ref is not stored.
         """
+        asked = list(asked)
         refs: dict[str, None] = {}
         for one in asked:
             if isinstance(one, str):
@@ -354,19 +364,17 @@ class Book:
         found: dict[str, bytes] = {}
         try:
             for some in _batches(refs, self.batch):
-                found |= await self.tx.get(some)
+                found |= await self.transaction.get(some)
         except NotFoundError:
             # A record read before the forgetting still names it.
-            for some in _batches([one.record_id for one in asked if isinstance(one, JournalRecord)], self.batch):
-                for row in await self.tx.recorded(self.agent_id, some):
-                    record = record_of(self.agent_id, row)
-                    if record.forgotten_by is not None:
-                        raise _forgotten(record) from None
+            for record in await self.recorded(one.record_id for one in asked if isinstance(one, JournalRecord)):
+                if record.forgotten_by is not None:
+                    raise _forgotten(record) from None
             raise
         return found
 
     async def _last(
-        self, root: AgentRoot, kinds: Sequence[Kind], branch: int | None, until: int | None
+        self, root: AgentRoot, kinds: Sequence[str], branch: int | None, until: int | None
     ) -> JournalRecord | None:
         found = await self.records(root, branch=branch, until=until, kinds=kinds, limit=1, descending=True)
         return found[0] if found else None

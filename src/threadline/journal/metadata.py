@@ -11,30 +11,15 @@ from msgspec import Struct
 from threadline.errors import InvalidInputError, SerializationError
 from threadline.journal.record import JournalRecord
 
-__all__ = ["Calibrated", "Decided", "Forgotten", "Opened", "check_metadata", "stated"]
+__all__ = ["Calibrated", "Forgotten", "Opened", "check_metadata", "stated"]
 
 T = TypeVar("T", bound=Struct)
 
 
-class Decided(Struct, frozen=True, kw_only=True):
-    """Of `decided`: the decisions themselves are its content.
-
-    Attributes:
-        window_after: messages up to this sequence leave the window; 0 moves nothing. It never moves back.
-        kept: sequences at or before `window_after` that stay all the same.
-        whole: True when the content says all that holds from here on; earlier decisions are done with.
-    """
-
-    window_after: int = 0
-    kept: tuple[int, ...] = ()
-    whole: bool = False
-
-
 class Calibrated(Struct, frozen=True, kw_only=True):
-    """Of `calibrated`: counts for the model are to be multiplied by `factor` (0.5 to 2) from here on."""
+    """Of `calibrated`: by model, what its counts are to be multiplied by from here on; for all models at once."""
 
-    model: str
-    factor: float
+    factors: dict[str, float]
 
 
 class Opened(Struct, frozen=True, kw_only=True):
@@ -69,7 +54,6 @@ class Forgotten(Struct, frozen=True, kw_only=True):
 
 
 _SHAPES: dict[str, type[Struct]] = {
-    "decided": Decided,
     "calibrated": Calibrated,
     "branch_opened": Opened,
     "forgotten": Forgotten,

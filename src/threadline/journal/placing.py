@@ -77,7 +77,7 @@ def place(root: AgentRoot, entries: Sequence[Entry], naming: Naming, *, now_ms: 
         records.append(record)
     if records:
         revision = root.context_revision + (1 if seen else 0)
-        root = replace(root, context_revision=revision, updated_at_ms=now_ms)
+        root = replace(root, context_revision=revision, updated_at_ms=max(now_ms, root.updated_at_ms))
     return Placed(root=root, records=tuple(records), contents=contents)
 
 
@@ -87,13 +87,13 @@ def after_record(root: AgentRoot, record: JournalRecord) -> AgentRoot:
     if record.kind == "branch_opened" and record.branch == len(branches):
         branches.append(_opened(record))
     branches[record.branch] = _moved(branches[record.branch], record)
-    begins = record.kind == "external_message" and record.role == "user" and record.execution_id is not None
+    begins = record.kind == "external_message" if root.execution_id is not None else record.kind in CONVERSATION
     return replace(
         root,
         journal_position=record.sequence,
         branch=record.branch,
         branches=tuple(branches),
-        execution_id=record.execution_id if begins else root.execution_id,
+        execution_id=record.execution_id if begins and record.execution_id is not None else root.execution_id,
         lifecycle_status="closed" if record.kind == "agent_closed" else root.lifecycle_status,
     )
 

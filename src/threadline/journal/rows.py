@@ -12,7 +12,7 @@ from threadline.journal.record import KINDS, Channel, JournalRecord, Visibility
 from threadline.journal.root import AgentRoot
 from threadline.ports import Document, Row
 
-__all__ = ["RECORD", "ROOT", "ROOT_KIND", "document_of", "record_of", "root_of", "row_of"]
+__all__ = ["RECORD", "ROOT", "ROOT_KIND", "decode_root", "encode_root", "record_of", "row_of"]
 
 
 class _Body(Struct, frozen=True, kw_only=True, gc=False):
@@ -85,12 +85,12 @@ def record_of(agent_id: str, row: Row) -> JournalRecord:
     )
 
 
-def document_of(root: AgentRoot, revision: int) -> Document:
+def encode_root(root: AgentRoot, revision: int) -> Document:
     """A root as it is stored."""
     return Document(kind=ROOT_KIND, id=root.agent_id, agent_id=root.agent_id, revision=revision, body=ROOT.encode(root))
 
 
-def root_of(document: Document) -> AgentRoot:
+def decode_root(document: Document) -> AgentRoot:
     """The root that a document holds.
 
     Raises:
