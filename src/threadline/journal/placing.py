@@ -62,7 +62,8 @@ def place(root: AgentRoot, entries: Sequence[Entry], naming: Naming, *, now_ms: 
     seen = False
     for index, entry in enumerate(entries):
         try:
-            checked_open(root)
+            if entry.kind != "forgotten":  # a closed agent can still be made to forget
+                checked_open(root)
             _check(entry)
             metadata = freeze(entry.metadata)
         except (InvalidInputError, SerializationError) as error:
