@@ -272,6 +272,24 @@ class Book:
             )
         return [record_of(self.agent_id, row) for row in rows]
 
+    async def as_of(self, root: AgentRoot, branch: int, sequence: int) -> AgentRoot:
+        """The root as it was on a branch when the journal ended with `sequence`; revisions and times apart.
+
+        Raises:
+            NotFoundError: there is no such branch.
+        """
+        source = _branch(root, branch)
+        at = await self._opened(root, source, sequence)
+        branches = list(root.branches)
+        branches[branch] = replace(
+            at,
+            branch=branch,
+            parent=source.parent,
+            forked_after=source.forked_after,
+            head=min(source.head, sequence),
+        )
+        return replace(root, branch=branch, branches=tuple(branches), journal_position=sequence)
+
     async def fresh(self, root: AgentRoot, *, branch: int | None = None, after: int, limit: int) -> list[JournalRecord]:
         """What a projection of the branch that stands at `after` has to fold next; at most `limit`.
 

@@ -1,6 +1,7 @@
 """What Threadline asks of the world outside: Protocols that adapters implement, and the values they exchange."""
 
 from threadline.ports.llm import ChatResponse, ImagePart, LLMClient, LLMMessage, TextContent, TokenUsage
+from threadline.ports.observer import Observer, Span
 from threadline.ports.scope import Scope
 from threadline.ports.store import Document, Naming, Row, Store, StoreStatistics, Transaction
 
@@ -11,8 +12,10 @@ __all__ = [
     "LLMClient",
     "LLMMessage",
     "Naming",
+    "Observer",
     "Row",
     "Scope",
+    "Span",
     "Store",
     "StoreStatistics",
     "TextContent",

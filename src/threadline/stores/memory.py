@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
 
@@ -42,7 +42,7 @@ class MemoryStore:
         self._closed = False
 
     @asynccontextmanager
-    async def transaction(self, scope: Scope, *, write: bool = True) -> AsyncIterator[MemoryTransaction]:
+    async def transaction(self, scope: Scope, *, write: bool = True) -> AsyncGenerator[MemoryTransaction]:
         """See `Store.transaction`."""
         scope = checked_scope(scope)
         if self._closed:

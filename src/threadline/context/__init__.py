@@ -1,0 +1,3 @@
+"""What the model sees next: input, policy, plan, assembler, manifest, cache plan."""
+
+__all__: list[str] = []

@@ -1,0 +1,337 @@
+"""`DefaultPolicy`: the newest of the conversation and the knowledge that fits, its beginning kept while it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, cast
+
+from threadline.context.input import ContextPolicyInput
+from threadline.context.items import ConversationItem, Item, KnowledgeItem
+from threadline.context.layout import SYSTEM_ROLES
+from threadline.context.plan import ContextPlan, Omission, OmissionReason
+from threadline.context.policy import ContextPolicy
+from threadline.context.reduction import reduced, source_of
+from threadline.errors import ContextBudgetExceededError, InvalidInputError
+
+__all__ = ["DefaultPolicy"]
+
+Group: TypeAlias = tuple[ConversationItem, ...]
+
+_LAST = 1 << 62
+
+_PARTS = 1_000_000
+"""Shares are taken in whole millionths, so that the arithmetic is exact."""
+
+
+class DefaultPolicy(ContextPolicy):
+    """Keeps what is required, then shares what is left between the conversation, newest first, and knowledge.
+
+    Without a manifest of the call before, optional groups are taken from the newest back until one does not fit; what
+    one side does not use goes to the other. With one, what it showed stays, and what is new is added, so that the
+    request begins as the one before; when that no longer fits, the window moves once, down to the low-water mark.
+
+    Args:
+        conversation_share: of what required items leave, for the conversation; the rest is for knowledge.
+        low_water: share of its room that the conversation comes down to when the window moves.
+        pressed_tokens: size that the tool results of a group are cut down to before the group is left out; None leaves
+            groups as they are.
+
+    Raises:
+        InvalidInputError: a share is not between 0 and 1, or `pressed_tokens` is below 1.
+    """
+
+    def __init__(
+        self, *, conversation_share: float = 0.6, low_water: float = 0.75, pressed_tokens: int | None = 500
+    ) -> None:
+        for name, share in (("conversation_share", conversation_share), ("low_water", low_water)):
+            if isinstance(cast("object", share), bool) or not 0 <= share <= 1:
+                raise InvalidInputError(f"{name} must be between 0 and 1", key=name)
+        if pressed_tokens is not None and pressed_tokens < 1:
+            raise InvalidInputError("pressed_tokens must be at least 1", key="pressed_tokens")
+        self.conversation_share = conversation_share
+        self.low_water = low_water
+        self.pressed_tokens = pressed_tokens
+
+    def __call__(self, input: ContextPolicyInput) -> ContextPlan:
+        """The plan for a call; see the class.
+
+        Raises:
+            InvalidInputError: the input is no `ContextPolicyInput`.
+            ContextBudgetExceededError: what is required or pinned does not fit; lists it by size.
+        """
+        if not isinstance(cast("object", input), ContextPolicyInput):
+            raise InvalidInputError("a policy takes a ContextPolicyInput", rule="V1")
+        if input.limit is None:
+            return self.plan(
+                instruction=input.instruction,
+                knowledge=input.knowledge,
+                tools=input.tools,
+                conversation=input.conversation,
+                metadata={"default_policy": True},
+                reasons={item.id: "no_budget" for item in input.items()},
+            )
+        return _Selection(self, input, input.limit).plan()
+
+
+class _Selection:
+    """One call's choice."""
+
+    def __init__(self, policy: DefaultPolicy, input: ContextPolicyInput, limit: int) -> None:
+        self._policy = policy
+        self._input = input
+        self._groups: list[Group] = sorted(input.conversation, key=_key)  # stable: equal keys keep their order
+        self._optional = [index for index, group in enumerate(self._groups) if not any(map(_is_kept, group))]
+        self._optional_knowledge = [item for item in input.knowledge if not (item.required or item.pinned)]
+        self._fixed = self._fixed_tokens(limit)
+        self._remaining = limit - self._fixed
+        self._knowledge_room = self._remaining - _share(self._remaining, policy.conversation_share)
+        self._run_places = _places_of_run(input)
+        self._form: dict[int, Group] = {}
+        self._left = 0
+        self._taken: dict[int, Group] = {}
+        self._known: dict[str, KnowledgeItem] = {}
+        self._reasons: dict[str, str] = {}
+        self._omitted: dict[str, OmissionReason] = {}
+
+    def plan(self) -> ContextPlan:
+        shown = _shown(self._input)
+        kept = [index for index in self._optional if _first_id(self._groups[index]) in shown]
+        if kept:
+            self._stay(shown, kept)
+        else:
+            self._begin()
+        return self._made()
+
+    def _fixed_tokens(self, limit: int) -> int:
+        groups = set(self._optional)
+        required: list[Item] = [*self._input.instruction, *self._input.tools]
+        required += [item for item in self._input.knowledge if item.required or item.pinned]
+        required += [item for index, group in enumerate(self._groups) if index not in groups for item in group]
+        fixed = sum(item.estimated_tokens for item in required)
+        if fixed > limit:
+            parts = sorted(((item.id, item.estimated_tokens) for item in required), key=lambda part: -part[1])
+            raise ContextBudgetExceededError(required=fixed, max_input_tokens=limit, parts=tuple(parts))
+        return fixed
+
+    # Without a manifest of the call before
+
+    def _begin(self) -> None:
+        """Each side takes its share; then the conversation, and after it knowledge, take what is left of both."""
+        used = self._remaining - self._knowledge_room
+        older = self._walk(self._optional, used, "share")
+        left = used - self._conversation_tokens()
+        skipped, spent = self._learn(self._optional_knowledge, self._knowledge_room, "share")
+        left += self._knowledge_room - spent
+        before = self._conversation_tokens()
+        older = self._walk(older, left, "spill")
+        left -= self._conversation_tokens() - before
+        before = self._conversation_tokens()
+        older = self._walk(older, left, "spill", reduce=True)
+        left -= self._conversation_tokens() - before
+        skipped, spent = self._learn(skipped, left, "spill")
+        self._left = left - spent
+        self._leave_out(older, skipped)
+
+    # With one
+
+    def _stay(self, shown: dict[str, int | None], kept: Sequence[int]) -> None:
+        """What was shown stays and what is new is added; or the window moves down to the low-water mark."""
+        fixed = self._run_places is not None
+        room = self._remaining if fixed else self._knowledge_room
+        skipped, spent = self._learn(self._sticky_knowledge(), room, "share")
+        room = self._remaining - spent
+        last = max(index for index, group in enumerate(self._groups) if _first_id(group) in shown)
+        for index in self._optional:
+            group = self._groups[index]
+            if _first_id(group) in shown:
+                self._form[index] = self._as_shown(group, shown[_first_id(group)])
+                self._take(index, self._form[index], "stays")
+            elif index > last:
+                self._take(index, group, "new")
+            else:
+                self._omitted[_first_id(group)] = "left_out_before"
+        if self._conversation_tokens() > room:
+            candidates = [index for index in self._optional if index >= kept[0] and index in self._taken]
+            self._taken.clear()
+            self._reasons = dict.fromkeys(self._known, "share")
+            self._move(candidates, room)
+        self._left = room - self._conversation_tokens()
+        # Knowledge may spill into what is left only as far as the conversation has room to grow.
+        spare = _share(self._remaining, self._policy.low_water) - self._conversation_tokens() - spent
+        skipped, spent = self._learn(skipped, max(0, min(self._left, spare)), "spill")
+        self._left -= spent
+        self._leave_out([i for i in self._optional if i not in self._taken and i >= kept[0]], skipped)
+
+    def _move(self, candidates: Sequence[int], room: int) -> None:
+        low = _share(room, self._policy.low_water)
+        newest = _cost(self._form.get(candidates[-1], self._groups[candidates[-1]]))
+        self._walk(candidates, newest if low < newest <= room else low, "window", reduce=True)
+
+    def _as_shown(self, group: Group, cap: int | None) -> Group:
+        return group if cap is None else reduced(group, cap, self._input) or group
+
+    def _sticky_knowledge(self) -> list[KnowledgeItem]:
+        """Within a run its knowledge is fixed: what was shown comes first, what is new waits for the next run."""
+        places = self._run_places
+        if places is None:
+            return self._optional_knowledge
+        fixed: list[KnowledgeItem] = []
+        for item in self._optional_knowledge:
+            if item.id in places or item.provenance.origin == "hook":
+                fixed.append(item)
+            else:
+                self._omitted[item.id] = "fixed_for_run"
+        return sorted(fixed, key=lambda item: places.get(item.id, _LAST))
+
+    # Taking
+
+    def _walk(self, indices: Sequence[int], room: int, reason: str, *, reduce: bool = False) -> list[int]:
+        """Takes groups, the highest priority first, of equals the newest, until one does not fit; gives back the rest.
+
+        Nothing older than what did not fit is taken instead of it: within a priority the window has no holes.
+        """
+        rest: list[int] = []
+        for level in _levels(indices, self._groups):
+            for place, index in enumerate(level):
+                group = self._form.get(index, self._groups[index])
+                cost = _cost(group)
+                if cost > room and reduce and self._policy.pressed_tokens is not None:
+                    group = reduced(self._groups[index], self._policy.pressed_tokens, self._input) or group
+                    cost = _cost(group)
+                if cost > room:
+                    rest += level[place:]
+                    break
+                room -= cost
+                self._take(index, group, reason)
+        return sorted(rest)
+
+    def _take(self, index: int, group: Group, reason: str) -> None:
+        self._taken[index] = group
+        for item in group:
+            self._reasons[item.id] = reason
+
+    def _learn(self, items: Iterable[KnowledgeItem], room: int, reason: str) -> tuple[list[KnowledgeItem], int]:
+        """Takes knowledge in the order of priority and input, what fits; gives back what was skipped, and the cost."""
+        skipped: list[KnowledgeItem] = []
+        spent = 0
+        for item in sorted(items, key=lambda item: -item.priority):
+            if spent + item.estimated_tokens <= room:
+                spent += item.estimated_tokens
+                self._known[item.id] = item
+                self._reasons[item.id] = reason
+            else:
+                skipped.append(item)
+        return skipped, spent
+
+    def _conversation_tokens(self) -> int:
+        return sum(map(_cost, self._taken.values()))
+
+    def _leave_out(self, groups: Sequence[int], knowledge: Iterable[KnowledgeItem]) -> None:
+        """Of each priority the newest left out is the one that did not fit; the others are behind it."""
+        for level in _levels(groups, self._groups):
+            for place, index in enumerate(level):
+                self._omitted.setdefault(_first_id(self._groups[index]), "window" if place else "budget")
+        for item in knowledge:
+            self._omitted.setdefault(item.id, "budget")
+
+    # The plan
+
+    def _made(self) -> ContextPlan:
+        optional = set(self._optional)
+        conversation = [
+            self._taken[index] if index in optional else group
+            for index, group in enumerate(self._groups)
+            if index not in optional or index in self._taken
+        ]
+        return ContextPlan(
+            instruction=self._input.instruction,
+            knowledge=tuple(self._knowledge()),
+            tools=self._input.tools,
+            conversation=tuple(conversation),
+            metadata={
+                "default_policy": True,
+                "estimated_fixed_tokens": self._fixed,
+                "estimated_unused_tokens": self._left,
+            },
+            omissions=tuple(self._omissions()),
+            reasons=self._reasons,
+        )
+
+    def _knowledge(self) -> Iterator[KnowledgeItem]:
+        """In the order of the input; within a run, as the run began."""
+        items: Sequence[KnowledgeItem] = self._input.knowledge
+        if places := self._run_places:
+            items = sorted(items, key=lambda item: places.get(item.id, _LAST))
+        for item in items:
+            if item.required or item.pinned or item.id in self._known:
+                yield item
+
+    def _omissions(self) -> Iterator[Omission]:
+        for item in self._input.knowledge:
+            if (reason := self._omitted.get(item.id)) is not None and item.id not in self._known:
+                yield _omission(item, "knowledge", reason)
+        for index in self._optional:
+            group = self._groups[index]
+            taken = self._taken.get(index)
+            if taken is group:
+                continue
+            reason = "reduced" if taken is not None else self._omitted[_first_id(group)]
+            for item in group:
+                yield _omission(item, "conversation", reason)
+
+
+def _omission(item: Item, category: Any, reason: OmissionReason) -> Omission:
+    return Omission(item_id=item.id, category=category, reason=reason, tokens=item.estimated_tokens)
+
+
+def _key(group: Group) -> int:
+    return min((item.sequence for item in group if item.sequence is not None), default=0)
+
+
+def _cost(group: Group) -> int:
+    return sum(item.estimated_tokens for item in group)
+
+
+def _first_id(group: Group) -> str:
+    return group[0].id
+
+
+def _is_kept(item: ConversationItem) -> bool:
+    """Required, pinned, or an instruction that stands in the conversation."""
+    return item.required or item.pinned or item.role in SYSTEM_ROLES
+
+
+def _share(tokens: int, share: float) -> int:
+    return tokens * round(share * _PARTS) // _PARTS
+
+
+def _levels(indices: Iterable[int], groups: Sequence[Group]) -> list[list[int]]:
+    """Group numbers by priority, the highest first, each level from the newest back."""
+    levels: dict[int, list[int]] = {}
+    for index in sorted(indices, reverse=True):
+        levels.setdefault(max(item.priority for item in groups[index]), []).append(index)
+    return [levels[priority] for priority in sorted(levels, reverse=True)]
+
+
+def _shown(input: ContextPolicyInput) -> dict[str, int | None]:
+    """The messages of the call before by id, with the cap of those that were reduced; none where its cache is void.
+
+    Another model or dialect has nothing of it cached, so nothing is gained by keeping to it.
+    """
+    previous = input.previous_manifest
+    if previous is None or previous.dialect != input.dialect or previous.model != input.model_config.get("model"):
+        return {}
+    shown: dict[str, int | None] = {}
+    for segment in previous.segments:
+        if segment.category == "conversation":
+            cap, item_id = source_of(segment.item_id) or (None, segment.item_id)
+            shown[item_id] = cap
+    return shown
+
+
+def _places_of_run(input: ContextPolicyInput) -> dict[str, int] | None:
+    """Where the knowledge of an earlier call of the same run stood, by id; None for the first call of a run."""
+    previous = input.previous_manifest
+    if previous is None or previous.execution_id is None or previous.execution_id != input.execution_id:
+        return None
+    return {segment.item_id: segment.position for segment in previous.segments if segment.category == "knowledge"}
