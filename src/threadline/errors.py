@@ -7,6 +7,7 @@
     ├── ContextBudgetExceededError            required material does not fit; lists it by size
     ├── IntegrityError                        stored or elided material does not match its record
     ├── SerializationError                    a value cannot be written or read in its format
+    ├── StoreError                            the place where things are stored cannot be reached or written
     ├── NotFoundError                         a named thing does not exist
     ├── ConflictError                         somebody else changed it first
     ├── AgentBusyError                        a run is under way
@@ -33,6 +34,7 @@ __all__ = [
     "ModelError",
     "NotFoundError",
     "SerializationError",
+    "StoreError",
     "ThreadlineError",
     "UnknownModelError",
 ]
@@ -108,6 +110,12 @@ class SerializationError(ThreadlineError):
     """A value cannot be written or read in its format."""
 
     code = "serialization"
+
+
+class StoreError(ThreadlineError):
+    """The place where things are stored cannot be reached, is full, read-only or damaged."""
+
+    code = "store"
 
 
 class NotFoundError(ThreadlineError):
