@@ -26,8 +26,8 @@ from threadline.messages.openai import ChatReader
 from threadline.messages.parts import Path, TextPart, ToolCallPart
 from threadline.messages.responses import ResponsesReader, read_input_text
 from threadline.messages.shapes import is_array, is_object, string, wrong
+from threadline.messages.times import parse_timestamp
 from threadline.messages.wire import get_at
-from threadline.text.dates import parse_timestamp
 
 __all__ = ["Decoder", "Reader", "decode", "detect_dialect", "encode", "result_message", "text_message"]
 

@@ -11,8 +11,8 @@ from msgspec import structs
 from threadline.errors import InvalidInputError
 from threadline.messages.dialects import Decoder
 from threadline.messages.message import Message
+from threadline.messages.times import format_utc_time
 from threadline.messages.wire import dumps
-from threadline.text.dates import format_utc_time
 
 __all__ = ["chat_message", "message_id", "render_line", "speaker", "tool_request", "tool_result"]
 
