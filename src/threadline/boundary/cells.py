@@ -36,8 +36,7 @@ class MemCell(Struct, frozen=True, kw_only=True):
     id: str = ""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.items, tuple):
-            force_setattr(self, "items", tuple(self.items))
+        force_setattr(self, "items", tuple(self.items))  # a list is welcome
         if not self.id:
             said = "\n".join(self.message_ids).encode("utf-8", "surrogatepass")
             force_setattr(self, "id", f"cell_{hashlib.blake2b(said, digest_size=_ID_BYTES).hexdigest()}")
