@@ -10,6 +10,7 @@ from threadline.ports.chat import (
     ThinkingDelta,
     ToolCallDelta,
 )
+from threadline.ports.embedder import Embedder
 from threadline.ports.llm import ChatResponse, ImagePart, LLMClient, LLMMessage, TextContent, TokenUsage
 from threadline.ports.metering import Meter, ModelCall, current_meter, metering
 from threadline.ports.observer import Observer, Span
@@ -22,6 +23,7 @@ __all__ = [
     "ChatReply",
     "ChatResponse",
     "Document",
+    "Embedder",
     "ImagePart",
     "LLMClient",
     "LLMMessage",
