@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
+from threadline.context.budget import TokenBudget
 from threadline.context.input import ContextPolicyInput
 from threadline.context.items import ConversationItem, Item, KnowledgeItem
 from threadline.context.layout import SYSTEM_ROLES
@@ -61,7 +62,7 @@ class DefaultPolicy(ContextPolicy):
         """
         if not isinstance(cast("object", input), ContextPolicyInput):
             raise InvalidInputError("a policy takes a ContextPolicyInput", rule="V1")
-        if input.limit is None:
+        if input.token_budget is None:
             return self.plan(
                 instruction=input.instruction,
                 knowledge=input.knowledge,
@@ -70,20 +71,20 @@ class DefaultPolicy(ContextPolicy):
                 metadata={"default_policy": True},
                 reasons={item.id: "no_budget" for item in input.items()},
             )
-        return _Selection(self, input, input.limit).plan()
+        return _Selection(self, input, input.token_budget).plan()
 
 
 class _Selection:
     """One call's choice."""
 
-    def __init__(self, policy: DefaultPolicy, input: ContextPolicyInput, limit: int) -> None:
+    def __init__(self, policy: DefaultPolicy, input: ContextPolicyInput, budget: TokenBudget) -> None:
         self._policy = policy
         self._input = input
         self._groups: list[Group] = sorted(input.conversation, key=_key)  # stable: equal keys keep their order
         self._optional = [index for index, group in enumerate(self._groups) if not any(map(_is_kept, group))]
         self._optional_knowledge = [item for item in input.knowledge if not (item.required or item.pinned)]
-        self._fixed = self._fixed_tokens(limit)
-        self._remaining = limit - self._fixed
+        self._fixed = self._fixed_tokens(budget.max_input_tokens)
+        self._remaining = budget.max_input_tokens - input.overhead_tokens - self._fixed
         self._knowledge_room = self._remaining - _share(self._remaining, policy.conversation_share)
         self._run_places = _places_of_run(input)
         self._form: dict[int, Group] = {}
@@ -108,9 +109,12 @@ class _Selection:
         required += [item for item in self._input.knowledge if item.required or item.pinned]
         required += [item for index, group in enumerate(self._groups) if index not in groups for item in group]
         fixed = sum(item.estimated_tokens for item in required)
-        if fixed > limit:
-            parts = sorted(((item.id, item.estimated_tokens) for item in required), key=lambda part: -part[1])
-            raise ContextBudgetExceededError(required=fixed, max_input_tokens=limit, parts=tuple(parts))
+        overhead = self._input.overhead_tokens
+        if fixed + overhead > limit:
+            parts = [(item.id, item.estimated_tokens) for item in required]
+            parts += [("overhead", overhead)] if overhead else []
+            largest = tuple(sorted(parts, key=lambda part: -part[1]))
+            raise ContextBudgetExceededError(required=fixed + overhead, max_input_tokens=limit, parts=largest)
         return fixed
 
     # Without a manifest of the call before
