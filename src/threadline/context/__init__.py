@@ -9,6 +9,7 @@ from threadline.context.default_policy import DefaultPolicy
 from threadline.context.diff import Change, ManifestDiff, diff, render_diff
 from threadline.context.fence import fenced
 from threadline.context.filters import Filter, FilterSource, filter_input, filter_message, filter_text
+from threadline.context.follow_up import base_instructions, with_required
 from threadline.context.handoff import HandoffContext, HandoffItem
 from threadline.context.hooks import (
     Hook,
@@ -73,6 +74,7 @@ __all__ = [
     "TokenTotals",
     "ToolItem",
     "Trust",
+    "base_instructions",
     "compaction_price",
     "decode_manifest",
     "diff",
@@ -93,4 +95,5 @@ __all__ = [
     "run_hooks",
     "validate_plan",
     "with_breakpoints",
+    "with_required",
 ]
