@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from threadline.context import FilterSource, Trust, filter_message
+from threadline.context.filters import Stage
 from threadline.errors import ConflictError, InvalidInputError
 from threadline.journal import AgentRoot, Book, Entry, JournalRecord
 from threadline.messages.dialects import Decoder
 from threadline.messages.message import Dialect
-from threadline.messages.wire import load_bytes
+from threadline.messages.wire import dump_bytes, load_bytes
 from threadline.ports.scope import checked_name
 from threadline.thread.desk import Desk, with_metadata
 from threadline.thread.digests import digest_of
@@ -19,6 +21,13 @@ from threadline.thread.incoming import Incoming, home_of, place_of, read_incomin
 from threadline.thread.warm import home_in
 
 __all__ = ["Appended", "append", "keys_of", "write"]
+
+
+_STAGES: dict[str, tuple[Stage, Trust]] = {
+    "external_message": ("input", "user"),
+    "assistant_message": ("output", "model"),
+    "tool_message": ("tool_result", "tool"),
+}
 
 
 class Appended(Struct, frozen=True, kw_only=True):
@@ -113,7 +122,8 @@ async def write(
     record_ids: dict[int, str] = {}
     current = execution_id or root.execution_id
     follows_user = False
-    for one in incoming:
+    for came in incoming:
+        one, raw = _filtered(desk, came)
         key = keys[one.number] if keys else None
         is_first = one.number not in ids
         if key is not None and (record := known.get(key)) is not None:
@@ -127,6 +137,8 @@ async def write(
             current = desk.new_id()
         follows_user = is_external
         told, refs = await _told(book, one, metadata)
+        if raw is not None:
+            entries.append(structs.replace(raw, execution_id=current))
         entry = Entry(
             kind=kind,
             channel=channel,
@@ -137,6 +149,7 @@ async def write(
             refs=refs,
             execution_id=current,
             llm_call_id=llm_call_id,
+            causation_id=None if raw is None else raw.record_id,
             context_candidate=visible,
             metadata=told,
         )
@@ -157,6 +170,27 @@ async def write(
         is_new=bool(entries),
     )
     return root, appended
+
+
+def _filtered(desk: Desk, one: Incoming) -> tuple[Incoming, Entry | None]:
+    """A message as the filters let it through, and the record of what it was before, where they changed it.
+
+    Raises:
+        FilterBlockError: a filter refused it; nothing was stored.
+    """
+    stage, trust = _STAGES.get(place_of(one.message)[0], ("instruction", "operator"))
+    message = filter_message(desk.habits.filters, one.message, FilterSource(stage=stage, trust=trust))
+    if message is one.message:
+        return one, None
+    raw = Entry(
+        kind="tool_result" if stage == "tool_result" else "input_received",
+        channel="audit",
+        record_id=desk.new_id(),
+        role=one.message.role,
+        content=one.content,
+        visibility="operator",
+    )
+    return structs.replace(one, message=message, content=dump_bytes(message.wire)), raw
 
 
 async def _told(

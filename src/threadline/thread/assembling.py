@@ -13,6 +13,7 @@ from threadline.context import (
     ContextAssembler,
     ContextPolicyInput,
     DefaultPolicy,
+    Filter,
     Finished,
     Hook,
     LLMInputManifest,
@@ -21,6 +22,7 @@ from threadline.context import (
     SegmentCandidate,
     TokenBudget,
     decode_manifest,
+    filter_input,
     hook_items,
     priced,
 )
@@ -137,6 +139,7 @@ async def assemble(
                     asked,
                     root=root,
                     policy=policy or desk.habits.policy or DefaultPolicy(),
+                    filters=desk.habits.filters,
                     fit_policy=desk.habits.fit_policy,
                     measure=desk.measure(named, limit, factor),
                     naming=naming,
@@ -181,6 +184,7 @@ def put_together(
     *,
     root: AgentRoot,
     policy: Policy,
+    filters: tuple[Filter, ...],
     fit_policy: FitPolicy,
     measure: Measure,
     naming: Naming,
@@ -238,9 +242,10 @@ def put_together(
     groups = (*groups[:at], *frame.conversation, *groups[at:])
     asks = any(item.delivery == "ask_argument" for group in groups for item in group)
     assembler = ContextAssembler(policy=policy, measure=measure, naming=naming, dialect=home)
-    prepared = assembler.prepare(
-        structs.replace(frame, conversation=groups, call_mode="ask" if asks else "complete"),
-    )
+    whole = structs.replace(frame, conversation=groups, call_mode="ask" if asks else "complete")
+    if filters and (filtered := filter_input(filters, whole)) is not whole:
+        whole = priced(filtered, measure, response_format=recipe.response_format)
+    prepared = assembler.prepare(whole)
     return assembler.finish(prepared, response_format=recipe.response_format, branch=root.branch)
 
 
@@ -396,6 +401,7 @@ async def reassemble(desk: Desk, manifest_ref: str | None, policy: Policy | None
         Asked(execution_id=record.execution_id or "", call_sequence=told["call_sequence"], previous=previous),
         root=root,
         policy=policy or desk.habits.policy or DefaultPolicy(),
+        filters=desk.habits.filters,
         fit_policy=desk.habits.fit_policy,
         measure=desk.measure(recipe.model, recipe.max_input_tokens, recipe.factor),
         naming=naming,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import anyio
 from msgspec import Struct, structs
 
-from threadline.context import Hook, LLMInputBuildContext, Policy, SegmentCandidate, patched_config, run_hooks
+from threadline.context import Filter, Hook, LLMInputBuildContext, Policy, SegmentCandidate, patched_config, run_hooks
 from threadline.errors import ConflictError
 from threadline.journal import AgentRoot, Book
 from threadline.messages.message import Dialect, known_dialect
@@ -51,7 +51,7 @@ class Habits(Struct, frozen=True, kw_only=True):
     dialect: Dialect | None = None
     model: str | None = None
     hooks: tuple[Hook, ...] = ()
-    filters: Any = None
+    filters: tuple[Filter, ...] = ()
     redactor: Redactor | None = None
 
     def __post_init__(self) -> None:

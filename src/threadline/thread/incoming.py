@@ -83,14 +83,14 @@ def read_incoming(
                 wire, raw, redacted = clean, None, tuple(found)
         data = dump_bytes(wire) if raw is None else raw
         if source is None:
-            message = read_wire(load_bytes(data), decoder, at + len(out))
+            message = _read(load_bytes(data), decoder, at + len(out), number)
             if isinstance(one, Message) and one.origin != message.origin:
                 message = structs.replace(message, origin=one.origin)
             out.append(Incoming(message=message, content=data, number=number, redacted=redacted))
             continue
         for place, turned in enumerate(_converted(wire, source, home, number)):
             content = dump_bytes(turned)
-            message = read_wire(load_bytes(content), decoder, at + len(out))
+            message = _read(load_bytes(content), decoder, at + len(out), number)
             original = data if place == 0 else None
             out.append(
                 Incoming(
@@ -102,6 +102,19 @@ def read_incoming(
                 )
             )
     return out
+
+
+def _read(wire: Any, decoder: Decoder, at: int, number: int) -> Message:
+    try:
+        return read_wire(wire, decoder, at)
+    except InvalidInputError as error:
+        raise _at(error, at, number) from error
+
+
+def _at(error: InvalidInputError, place: int, number: int) -> InvalidInputError:
+    """The error with the place among what the caller handed over."""
+    told = str(error).replace(f"message {place}", f"message {number}", 1)
+    return InvalidInputError(told, **{**error.fields, "index": number})
 
 
 def read_wire(wire: Any, decoder: Decoder, at: int) -> Message:
@@ -184,8 +197,6 @@ def _converted(wire: Any, source: Dialect, home: Dialect, number: int) -> list[A
     try:
         request = convert([wire], home, source=source).request
     except InvalidInputError as error:
-        raise InvalidInputError(
-            str(error).replace("message 0", f"message {number}", 1), **{**error.fields, "index": number}
-        ) from error
+        raise _at(error, 0, number) from error
     instructions = [{"role": "system", "content": message.content} for message in request.system]
     return [*instructions, *(message.wire for message in request.messages)]
