@@ -6,7 +6,10 @@ from typing import Any
 
 from threadline.context.budget import TokenBudget
 from threadline.context.input import ContextPolicyInput
-from threadline.context.items import ConversationItem, InstructionItem, KnowledgeItem, ToolItem
+from threadline.context.items import ConversationItem, InstructionItem, KnowledgeItem, Provenance, ToolItem
+from threadline.journal.canonical import content_ref
+from threadline.messages import Dialect, Message, convert, decode, group_messages
+from threadline.messages.wire import dumps
 
 
 def said(id: str, cost: int = 1, *, sequence: int | None = None, role: Any = "user", **fields: Any) -> ConversationItem:
@@ -42,7 +45,7 @@ def exchange(id: str, costs: tuple[int, ...], *, sequence: int, **fields: Any) -
 
 
 def known(id: str, cost: int = 1, **fields: Any) -> KnowledgeItem:
-    return KnowledgeItem(id=id, content=f"fact {id}", estimated_tokens=cost, **fields)
+    return KnowledgeItem(id=id, **{"content": f"fact {id}", "estimated_tokens": cost, **fields})
 
 
 def told(id: str, cost: int = 1, **fields: Any) -> InstructionItem:
@@ -60,3 +63,64 @@ def asked(limit: int | None = None, **fields: Any) -> ContextPolicyInput:
         group if isinstance(group, tuple) else (group,) for group in fields.get("conversation", ())
     )
     return ContextPolicyInput(**fields)
+
+
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "Is there a flight to Oslo?"},
+    {"role": "assistant", "content": "Let me see."},
+    {"role": "user", "content": "For two, please."},
+    {
+        "role": "assistant",
+        "content": "Looking.",
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"to": "OSL"}'}},
+            {"id": "c2", "type": "function", "function": {"name": "look", "arguments": '{"to": "TRF"}'}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "SK 4, 07:15, two seats"},
+    {"role": "tool", "tool_call_id": "c2", "content": "none"},
+    {"role": "assistant", "content": "There is one at 07:15."},
+    {"role": "user", "content": "Book it."},
+]
+
+
+def messages_in(dialect: Dialect, talk: list[dict[str, Any]] = TALK) -> tuple[Message, ...]:
+    return convert(decode(talk, "openai"), dialect).request.messages
+
+
+_KINDS = {"user": "external_message", "assistant": "assistant_message", "tool": "tool_message", "system": "instruction"}
+
+
+def groups_of(
+    messages: tuple[Message, ...], runs: tuple[str, ...] = (), **fields: Any
+) -> tuple[tuple[ConversationItem, ...], ...]:
+    """The items of messages as a journal has them: the wire's own bytes, stored under their name."""
+
+    def item(index: int) -> ConversationItem:
+        message = messages[index]
+        answers = tuple(result.call_id for result in message.tool_results)
+        role = "tool" if answers else message.role
+        return ConversationItem(
+            id=f"record:{index}",
+            kind=_KINDS[role],
+            role=role,
+            content=message.wire,
+            content_format="json",
+            sequence=index + 1,
+            tool_call_id=answers[0] if answers else None,
+            tool_call_ids=answers or tuple(call.id for call in message.tool_calls),
+            provenance=Provenance(
+                origin="journal",
+                record_id=str(index),
+                content_ref=content_ref(stored(message)),
+                execution_id=runs[index] if runs else None,
+            ),
+            **fields,
+        )
+
+    return tuple(tuple(item(index) for index in group.indices) for group in group_messages(messages))
+
+
+def stored(message: Message) -> bytes:
+    """As a client sent it: with spaces, which stay."""
+    return dumps(message.wire).replace('":', '" : ').encode()

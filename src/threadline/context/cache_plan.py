@@ -40,6 +40,7 @@ class CachePlan(Struct, frozen=True, kw_only=True):
         reusable_tokens: of the longest common beginning with the call before: tools, system, messages in this order.
         cached_tokens: what the provider is expected to read from its cache: `reusable_tokens` by its rules.
         difference: None for a first call.
+        expired: the call before is longer ago than the provider keeps what it cached.
         breakpoints: positions of segments after which an Anthropic cache breakpoint belongs; -1 is after the tools.
     """
 
@@ -47,3 +48,4 @@ class CachePlan(Struct, frozen=True, kw_only=True):
     cached_tokens: int = 0
     difference: CacheDifference | None = None
     breakpoints: tuple[int, ...] = ()
+    expired: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
+from threadline.context.budget import TokenBudget
 from threadline.context.input import ContextPolicyInput
 from threadline.context.items import ConversationItem, Item, KnowledgeItem
 from threadline.context.layout import SYSTEM_ROLES
@@ -61,7 +62,7 @@ class DefaultPolicy(ContextPolicy):
         """
         if not isinstance(cast("object", input), ContextPolicyInput):
             raise InvalidInputError("a policy takes a ContextPolicyInput", rule="V1")
-        if input.limit is None:
+        if input.token_budget is None:
             return self.plan(
                 instruction=input.instruction,
                 knowledge=input.knowledge,
@@ -70,26 +71,24 @@ class DefaultPolicy(ContextPolicy):
                 metadata={"default_policy": True},
                 reasons={item.id: "no_budget" for item in input.items()},
             )
-        return _Selection(self, input, input.limit).plan()
+        return _Selection(self, input, input.token_budget).plan()
 
 
 class _Selection:
-    """One call's choice."""
+    """One call's choice; `_left` is what has not been given away yet."""
 
-    def __init__(self, policy: DefaultPolicy, input: ContextPolicyInput, limit: int) -> None:
+    def __init__(self, policy: DefaultPolicy, input: ContextPolicyInput, budget: TokenBudget) -> None:
         self._policy = policy
         self._input = input
         self._groups: list[Group] = sorted(input.conversation, key=_key)  # stable: equal keys keep their order
         self._optional = [index for index, group in enumerate(self._groups) if not any(map(_is_kept, group))]
-        self._optional_knowledge = [item for item in input.knowledge if not (item.required or item.pinned)]
-        self._fixed = self._fixed_tokens(limit)
-        self._remaining = limit - self._fixed
-        self._knowledge_room = self._remaining - _share(self._remaining, policy.conversation_share)
+        self._fixed = self._fixed_tokens(budget.max_input_tokens)
+        self._room = budget.max_input_tokens - input.overhead_tokens - self._fixed
+        self._left = self._room
         self._run_places = _places_of_run(input)
         self._form: dict[int, Group] = {}
-        self._left = 0
         self._taken: dict[int, Group] = {}
-        self._known: dict[str, KnowledgeItem] = {}
+        self._known: set[str] = set()
         self._reasons: dict[str, str] = {}
         self._omitted: dict[str, OmissionReason] = {}
 
@@ -97,7 +96,7 @@ class _Selection:
         shown = _shown(self._input)
         kept = [index for index in self._optional if _first_id(self._groups[index]) in shown]
         if kept:
-            self._stay(shown, kept)
+            self._stay(shown, kept[0])
         else:
             self._begin()
         return self._made()
@@ -108,38 +107,37 @@ class _Selection:
         required += [item for item in self._input.knowledge if item.required or item.pinned]
         required += [item for index, group in enumerate(self._groups) if index not in groups for item in group]
         fixed = sum(item.estimated_tokens for item in required)
-        if fixed > limit:
-            parts = sorted(((item.id, item.estimated_tokens) for item in required), key=lambda part: -part[1])
-            raise ContextBudgetExceededError(required=fixed, max_input_tokens=limit, parts=tuple(parts))
+        overhead = self._input.overhead_tokens
+        if fixed + overhead > limit:
+            parts = [(item.id, item.estimated_tokens) for item in required]
+            parts += [("overhead", overhead)] if overhead else []
+            largest = tuple(sorted(parts, key=lambda part: -part[1]))
+            raise ContextBudgetExceededError(required=fixed + overhead, max_input_tokens=limit, parts=largest)
         return fixed
 
     # Without a manifest of the call before
 
     def _begin(self) -> None:
         """Each side takes its share; then the conversation, and after it knowledge, take what is left of both."""
-        used = self._remaining - self._knowledge_room
-        older = self._walk(self._optional, used, "share")
-        left = used - self._conversation_tokens()
-        skipped, spent = self._learn(self._optional_knowledge, self._knowledge_room, "share")
-        left += self._knowledge_room - spent
-        before = self._conversation_tokens()
-        older = self._walk(older, left, "spill")
-        left -= self._conversation_tokens() - before
-        before = self._conversation_tokens()
-        older = self._walk(older, left, "spill", reduce=True)
-        left -= self._conversation_tokens() - before
-        skipped, spent = self._learn(skipped, left, "spill")
-        self._left = left - spent
+        facts = self._facts()
+        if self._run_places is not None:  # the run's knowledge is fixed: it does not compete
+            facts = self._learn(facts, self._room, "stays")
+        conversation_room = _share(self._left, self._policy.conversation_share)
+        knowledge_room = self._left - conversation_room
+        older = self._walk(self._optional, conversation_room, "share")
+        skipped = self._learn(facts, knowledge_room, "share")
+        older = self._walk(older, self._left, "spill")
+        older = self._walk(older, self._left, "spill", reduce=True)
+        skipped = self._learn(skipped, self._left, "spill")
         self._leave_out(older, skipped)
 
     # With one
 
-    def _stay(self, shown: dict[str, int | None], kept: Sequence[int]) -> None:
+    def _stay(self, shown: dict[str, int | None], start: int) -> None:
         """What was shown stays and what is new is added; or the window moves down to the low-water mark."""
-        fixed = self._run_places is not None
-        room = self._remaining if fixed else self._knowledge_room
-        skipped, spent = self._learn(self._sticky_knowledge(), room, "share")
-        room = self._remaining - spent
+        knowledge_room = self._room - _share(self._room, self._policy.conversation_share)
+        skipped = self._learn(self._facts(), self._room if self._run_places else knowledge_room, "share")
+        room = self._left
         last = max(index for index, group in enumerate(self._groups) if _first_id(group) in shown)
         for index in self._optional:
             group = self._groups[index]
@@ -150,37 +148,37 @@ class _Selection:
                 self._take(index, group, "new")
             else:
                 self._omitted[_first_id(group)] = "left_out_before"
-        if self._conversation_tokens() > room:
-            candidates = [index for index in self._optional if index >= kept[0] and index in self._taken]
-            self._taken.clear()
-            self._reasons = dict.fromkeys(self._known, "share")
-            self._move(candidates, room)
-        self._left = room - self._conversation_tokens()
+        if self._left < 0:
+            self._move(room)
         # Knowledge may spill into what is left only as far as the conversation has room to grow.
-        spare = _share(self._remaining, self._policy.low_water) - self._conversation_tokens() - spent
-        skipped, spent = self._learn(skipped, max(0, min(self._left, spare)), "spill")
-        self._left -= spent
-        self._leave_out([i for i in self._optional if i not in self._taken and i >= kept[0]], skipped)
+        spare = _share(self._room, self._policy.low_water) - (self._room - self._left)
+        skipped = self._learn(skipped, max(0, min(self._left, spare)), "spill")
+        self._leave_out([i for i in self._optional if i not in self._taken and i >= start], skipped)
 
-    def _move(self, candidates: Sequence[int], room: int) -> None:
+    def _move(self, room: int) -> None:
+        """The window again, of what it holds, within the low-water mark; a newest group above it stays if it can."""
+        candidates = sorted(self._taken)
         low = _share(room, self._policy.low_water)
-        newest = _cost(self._form.get(candidates[-1], self._groups[candidates[-1]]))
+        newest = _cost(self._taken[candidates[-1]])
+        for index in candidates:
+            for item in self._taken.pop(index):
+                del self._reasons[item.id]
+        self._left = room
         self._walk(candidates, newest if low < newest <= room else low, "window", reduce=True)
 
     def _as_shown(self, group: Group, cap: int | None) -> Group:
         return group if cap is None else reduced(group, cap, self._input) or group
 
-    def _sticky_knowledge(self) -> list[KnowledgeItem]:
-        """Within a run its knowledge is fixed: what was shown comes first, what is new waits for the next run."""
+    def _facts(self) -> list[KnowledgeItem]:
+        """The knowledge to choose from. Within a run it is fixed: what is new waits for the next run."""
+        facts = [item for item in self._input.knowledge if not (item.required or item.pinned)]
         places = self._run_places
         if places is None:
-            return self._optional_knowledge
-        fixed: list[KnowledgeItem] = []
-        for item in self._optional_knowledge:
-            if item.id in places or item.provenance.origin == "hook":
-                fixed.append(item)
-            else:
+            return facts
+        for item in facts:
+            if item.id not in places and item.provenance.origin != "hook":
                 self._omitted[item.id] = "fixed_for_run"
+        fixed = [item for item in facts if item.id not in self._omitted]
         return sorted(fixed, key=lambda item: places.get(item.id, _LAST))
 
     # Taking
@@ -194,37 +192,33 @@ class _Selection:
         for level in _levels(indices, self._groups):
             for place, index in enumerate(level):
                 group = self._form.get(index, self._groups[index])
-                cost = _cost(group)
-                if cost > room and reduce and self._policy.pressed_tokens is not None:
+                if _cost(group) > room and reduce and self._policy.pressed_tokens is not None:
                     group = reduced(self._groups[index], self._policy.pressed_tokens, self._input) or group
-                    cost = _cost(group)
-                if cost > room:
+                if _cost(group) > room:
                     rest += level[place:]
                     break
-                room -= cost
+                room -= _cost(group)
                 self._take(index, group, reason)
         return sorted(rest)
 
     def _take(self, index: int, group: Group, reason: str) -> None:
         self._taken[index] = group
+        self._left -= _cost(group)
         for item in group:
             self._reasons[item.id] = reason
 
-    def _learn(self, items: Iterable[KnowledgeItem], room: int, reason: str) -> tuple[list[KnowledgeItem], int]:
-        """Takes knowledge in the order of priority and input, what fits; gives back what was skipped, and the cost."""
+    def _learn(self, items: Iterable[KnowledgeItem], room: int, reason: str) -> list[KnowledgeItem]:
+        """Takes knowledge in the order of priority and input, what fits; gives back what was skipped."""
         skipped: list[KnowledgeItem] = []
-        spent = 0
         for item in sorted(items, key=lambda item: -item.priority):
-            if spent + item.estimated_tokens <= room:
-                spent += item.estimated_tokens
-                self._known[item.id] = item
+            if item.estimated_tokens <= room:
+                room -= item.estimated_tokens
+                self._left -= item.estimated_tokens
+                self._known.add(item.id)
                 self._reasons[item.id] = reason
             else:
                 skipped.append(item)
-        return skipped, spent
-
-    def _conversation_tokens(self) -> int:
-        return sum(map(_cost, self._taken.values()))
+        return skipped
 
     def _leave_out(self, groups: Sequence[int], knowledge: Iterable[KnowledgeItem]) -> None:
         """Of each priority the newest left out is the one that did not fit; the others are behind it."""

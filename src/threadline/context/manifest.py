@@ -97,8 +97,8 @@ class LLMInputManifest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         segments: in the order of the request.
-        model_config_ref: the configuration as canonical JSON.
-        tool_definitions_ref: the wire objects of the tools as a canonical JSON array; None without tools.
+        model_config_ref: the configuration as JSON.
+        tool_definitions_ref: the wire objects of the tools as a JSON array; None without tools.
         decisions_ref: what the policy decided, as a canonical JSON array; None for nothing.
         request_digest: the name of the request's body as JSON, which is stored nowhere: a replay must give the same.
         omissions: every candidate that was left out.

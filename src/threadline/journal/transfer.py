@@ -28,7 +28,7 @@ from threadline.journal.rows import encode_root, record_of, row_of
 from threadline.ports import Row
 from threadline.ports.scope import checked_name
 
-__all__ = ["export_journal", "import_journal"]
+__all__ = ["agent_of", "export_journal", "import_journal"]
 
 _PAGE = 100
 """Records after which the contents of the next ones are written; part of the form."""
@@ -105,6 +105,15 @@ async def _lines(book: Book, root: AgentRoot) -> AsyncIterator[bytes]:
         for row in rows:
             yield _record_line(_renamed(book.agent_id, row, written))
         written.trim()
+
+
+def agent_of(line: bytes) -> str:
+    """The name of the agent whose export begins with this line.
+
+    Raises:
+        SerializationError: the file is of a later release, or is no such file.
+    """
+    return _EXPORT.decode(line.rstrip(b"\r\n"), _Header).root.agent_id
 
 
 async def import_journal(book: Book, lines: Iterable[bytes] | AsyncIterable[bytes]) -> AgentRoot:

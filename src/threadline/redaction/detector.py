@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from threadline.errors import ConfigurationError
 from threadline.ports.redaction import SecretFound
@@ -44,7 +44,8 @@ class SecretDetector:
         plugin: Any
         for kind, plugin in sorted(known.items()):
             if issubclass(plugin, RegexBasedDetector):
-                self._patterns += ((str(kind).lower(), pattern) for pattern in plugin().denylist)
+                denylist: list[re.Pattern[str]] = list(cast("Any", plugin)().denylist)
+                self._patterns += ((str(kind).lower(), pattern) for pattern in denylist)
         self._keywords: Any = KeywordDetector()
 
     def find(self, text: str) -> list[SecretFound]:
