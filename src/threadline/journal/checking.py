@@ -114,15 +114,19 @@ async def _snapshots(book: Book, root: AgentRoot) -> AsyncIterator[Finding]:
 async def _wrong(book: Book, root: AgentRoot, document: Document) -> str:
     try:
         snapshot = decode_snapshot(document.body)
+        if not 0 <= snapshot.branch < len(root.branches) or snapshot.position > root.journal_position:
+            return "is of a branch or a position that there is not"
+        return "" if await _anew(book, root, snapshot) == snapshot else "shows another view than its records"
     except SerializationError as error:
-        return f"cannot be read: {error}"
-    if not 0 <= snapshot.branch < len(root.branches) or snapshot.position > root.journal_position:
-        return "is of a branch or a position that there is not"
-    anew = Projection(branch=snapshot.branch)
-    while anew.position < snapshot.position:
-        page = await book.fresh(root, branch=snapshot.branch, after=anew.position, limit=book.batch)
+        return f"cannot be read, or a record before it: {error}"
+
+
+async def _anew(book: Book, root: AgentRoot, snapshot: Projection) -> Projection:
+    view = Projection(branch=snapshot.branch)
+    while view.position < snapshot.position:
+        page = await book.fresh(root, branch=snapshot.branch, after=view.position, limit=book.batch)
         upto = [record for record in page if record.sequence <= snapshot.position]
-        anew = fold(anew, upto)
+        view = fold(view, upto)
         if len(upto) < len(page) or not page:
             break
-    return "" if anew == snapshot else "shows another view than its records"
+    return view

@@ -219,13 +219,24 @@ def expired(
     ages = {one.record_id for one in those if _is_old(retention, one, now_ms)}
     surplus = 0 if retention.max_records is None else max(len(those) - retention.max_records, 0)
     due = ages | {one.record_id for one in those[:surplus]}
-    held = {one for group in together if not due.issuperset(group) for one in due.intersection(group)}
+    held = _held(due, [frozenset(group) for group in together])
     return Expired(
         by_age=tuple(one.record_id for one in those if one.record_id in ages - held),
         by_number=tuple(one.record_id for one in those if one.record_id in due - ages - held),
         held_back=tuple(one.record_id for one in those if one.record_id in held),
         kept=len(those) - len(due - held),
     )
+
+
+def _held(due: set[str], groups: Sequence[frozenset[str]]) -> set[str]:
+    """What of `due` belongs, directly or through others, to something that stays."""
+    going, count = set(due), -1
+    while count != len(going):
+        count = len(going)
+        for group in groups:
+            if not going >= group:
+                going -= group
+    return due - going
 
 
 def _is_old(retention: Retention, record: JournalRecord, now_ms: int) -> bool:

@@ -23,7 +23,6 @@ from threadline.journal.book import Book
 from threadline.journal.canonical import canonical_json, content_ref, parse_canonical
 from threadline.journal.checking import CONTENTS_AT_ONCE, check_parents
 from threadline.journal.envelope import Schema
-from threadline.journal.record import JournalRecord
 from threadline.journal.root import AgentRoot
 from threadline.journal.rows import encode_root, record_of, row_of
 from threadline.ports import Row
@@ -104,7 +103,7 @@ async def _lines(book: Book, root: AgentRoot) -> AsyncIterator[bytes]:
                 written[ref] = content_ref(contents[ref])
                 yield _content_line(written[ref], contents[ref])
         for row in rows:
-            yield _record_line(_renamed(record_of(book.agent_id, row), written))
+            yield _record_line(_renamed(book.agent_id, row, written))
         written.trim()
 
 
@@ -209,7 +208,7 @@ class _Arriving:
         record = record_of(self._book.agent_id, row)
         for finding in self._audit.take(record):
             raise IntegrityError(f"{finding.place} {finding.sentence}", sequence=record.sequence)
-        self._rows.append(row_of(_renamed(record, self._stored)))
+        self._rows.append(_renamed(self._book.agent_id, row, self._stored))
         if record.sequence % _PAGE == 0:
             await self._flush()
             self._stored.trim()
@@ -251,14 +250,18 @@ class _Recent(dict[str, str]):
             del self[ref]
 
 
-def _renamed(record: JournalRecord, names: _Recent) -> JournalRecord:
+def _renamed(agent_id: str, row: Row, names: _Recent) -> Row:
+    """The row with its contents called otherwise; where they are called the same, the very row, whatever its version."""
     try:
-        own = None if record.content_ref is None else names[record.content_ref]
-        return replace(record, content_ref=own, refs=tuple(names[ref] for ref in record.refs))
+        refs = tuple(names[ref] for ref in row.refs)
     except KeyError as error:
-        raise IntegrityError(
-            f"record {record.sequence} names a content that is not there", sequence=record.sequence
-        ) from error
+        text = f"record {row.sequence} names a content that is not there"
+        raise IntegrityError(text, sequence=row.sequence) from error
+    if refs == row.refs:
+        return row
+    record = record_of(agent_id, row)
+    own = None if record.content_ref is None else names[record.content_ref]
+    return row_of(replace(record, content_ref=own, refs=refs if own is None else refs[1:]))
 
 
 def _content_line(ref: str, content: bytes) -> bytes:
@@ -269,20 +272,9 @@ def _content_line(ref: str, content: bytes) -> bytes:
     return canonical_json(said) + b"\n"
 
 
-def _record_line(record: JournalRecord) -> bytes:
-    row = row_of(record)
-    said = msgspec.to_builtins(
-        _Record(
-            body=parse_canonical(row.body),
-            branch=row.branch,
-            key=row.key,
-            kind=row.kind,
-            record_id=row.record_id,
-            refs=row.refs,
-            sequence=row.sequence,
-        )
-    )
-    return canonical_json(said) + b"\n"
+def _record_line(row: Row) -> bytes:
+    columns = {name: getattr(row, name) for name in ("branch", "key", "kind", "record_id", "refs", "sequence")}
+    return b'{"body":%b,%b\n' % (row.body, canonical_json(columns)[1:])  # the body first, as its name sorts
 
 
 def _encoded(text: str) -> bytes:
