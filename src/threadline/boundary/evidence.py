@@ -28,6 +28,9 @@ _REACH = 4
 _MOST_SHARED, _MOST_RETURNED = 3, 2
 """Terms beyond these add nothing: long messages share some by chance."""
 
+_LEAST_MASS = math.log1p(2)
+"""Two terms, a thing and what is said of it: among messages that say less, a single word is not news but noise."""
+
 _HOUR_MS = 3_600_000
 
 
@@ -91,7 +94,7 @@ def log_odds(turns: Sequence[Turn], at: int, weights: Weights, scale: Scale | No
     if at + 1 < len(turns):
         odds -= weights.returns * min(_MOST_RETURNED, len((turns[at + 1].terms - turn.terms) & recent))
     near = [turns[i].mass for i in range(max(0, at - _REACH), min(len(turns), at + LOOKAHEAD + 1)) if i != at]
-    odds += weights.novelty * (math.log1p(len(turn.terms - recent)) - sum(near) / len(near))
+    odds += weights.novelty * (math.log1p(len(turn.terms - recent)) - max(_LEAST_MASS, sum(near) / len(near)))
     if before.asks:
         one_voice = len({earlier.speaker for earlier in turns}) == 1  # nobody wrote down who speaks
         odds -= weights.answers * (one_voice or before.speaker != turn.speaker)

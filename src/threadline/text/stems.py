@@ -75,6 +75,5 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
     import snowballstemmer  # pyright: ignore[reportMissingTypeStubs] -- ships no types
 
-    make: Callable[[str], Any] = snowballstemmer.stemmer
-    stemmer = make(language)
+    stemmer: Any = vars(snowballstemmer)["stemmer"](language)
     return lru_cache(_KEPT_STEMS)(stemmer.stemWord)
