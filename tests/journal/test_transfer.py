@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from pathlib import Path
 
 import anyio
 import pytest
@@ -213,6 +214,18 @@ async def test_a_damaged_file_is_refused_and_leaves_nothing(damage):
 
     assert "line" in caught.value.fields
     assert await store.scopes(limit=1) == []
+
+
+GOLDEN = Path(__file__).parent / "golden" / "journal_export.1.jsonl"
+
+
+@pytest.mark.anyio
+async def test_the_golden_file_comes_in_and_the_current_form_is_as_it_shows():
+    golden = GOLDEN.read_bytes().splitlines(keepends=True)
+
+    store, _ = await taken_in(golden)
+
+    assert await lines_of(store) == golden == await lines_of(await mixed())
 
 
 @pytest.mark.anyio
