@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from threadline.errors import ConflictError, IntegrityError, NotFoundError, SerializationError, ThreadlineError
 from threadline.journal import Book, canonical_json, check, export_journal, import_journal
-from threadline.journal.transfer import _REMEMBERED
+from threadline.journal.transfer import _REMEMBERED, agent_of
 from threadline.stores import MemoryStore
 from threadline.stores.memory import MemoryTransaction, _Shelf
 
@@ -154,6 +154,15 @@ async def test_a_journal_may_come_in_under_another_name():
     assert root.agent_id == "b"
     async with opened(store, "b") as book:
         assert [finding async for finding in check(book)] == []
+
+
+@pytest.mark.anyio
+async def test_the_first_line_of_a_file_names_the_agent():
+    lines = await lines_of(await mixed())
+
+    assert agent_of(lines[0]) == "a"
+    with pytest.raises(SerializationError):
+        agent_of(lines[1])
 
 
 @pytest.mark.anyio
