@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from threadline.messages.elision import Elision
+from threadline.messages.elision import Elision, by_path
 from threadline.messages.fate import Fate
 from threadline.messages.message import Message
 from threadline.messages.parts import Path, TextPart, ToolResultPart
@@ -82,6 +82,32 @@ class Arrivals:
                 case _:
                     pass
         return elisions
+
+    def recall(self, index: int, message: Message, elisions: Sequence[Elision]) -> None:
+        """Know a message again that was admitted before, by what was left out of it then."""
+        if message.role in ("system", "developer") or is_summary(message) or is_orphan_text(message):
+            return
+        at_path = by_path(elisions)
+        for part in message.parts:
+            match part:
+                case TextPart():
+                    self._recall(index, message.role, part, at_path)
+                case ToolResultPart(server=False):
+                    for inner in part.parts:
+                        if isinstance(inner, TextPart):
+                            self._recall(index, "tool", inner, at_path)
+                case _:
+                    pass
+
+    def _recall(self, index: int, scope: str, part: TextPart, at_path: dict[Path, list[Elision]]) -> None:
+        if any(path and path == part.path[: len(path)] and of[0].start is None for path, of in at_path.items()):
+            return  # went with its block
+        cuts = [
+            Cut(start=e.start or 0, end=e.end or 0, replacement=e.replacement, fate=e.fate, sources=e.sources)
+            for e in at_path.get(part.path, ())
+        ]
+        if not any(cut.fate in (Fate.CLEARED, Fate.SUPERSEDED) for cut in cuts):
+            self.deduper.recall(index, part.path, scope, part.text, cuts)
 
     def _is_pinned(self, message: Message) -> bool:
         return self._policy.pinned is not None and self._policy.pinned(message)

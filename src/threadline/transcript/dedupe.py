@@ -77,6 +77,23 @@ class Deduper:
             self._whole[scope, text] = place
         return found
 
+    def recall(self, message: int, path: Path, scope: str, text: str, cuts: Sequence[Cut]) -> None:
+        """Know a text again that was searched before, by the cuts that were made in it then."""
+        if not self._policy.dedupe or scope not in self._policy.dedupe_roles:
+            return
+        scope = "all" if self._policy.across_roles else scope
+        is_linked = self._policy.marker != "silent"  # a silent cut joins what is around it: only the rest was indexed
+        before = [cut for cut in cuts if not (is_linked and cut.fate is Fate.DEDUPLICATED)]
+        if not before and (scope, text) in self._whole:
+            return
+        index = self._indexes.get(scope)
+        if index is None:
+            index = self._indexes[scope] = RepeatIndex(self._policy.min_chars)
+        place = (message, path)
+        index.feed(place, self._fed(place, splice(text, before), before)[0])
+        if not cuts and len(text) >= self._policy.min_chars and not holds_marker(text):
+            self._whole[scope, text] = place
+
     def marker_of_whole(self, scope: str, text: str) -> str | None:
         """What stands for a text that stood before as a whole; None when it did not, or a marker is no gain."""
         scope = "all" if self._policy.across_roles else scope
@@ -101,10 +118,7 @@ class Deduper:
             return self._cuts_for(repeats, text, 0) if repeats else []
         view = splice(text, cuts)
         while True:
-            edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0
-            fed = view.strip() if self._policy.fold == "edges" else view
-            if cuts or edge:
-                self._origins[place] = Origins(compose(cuts, _edge_cut(edge)))
+            fed, edge = self._fed(place, view, cuts)
             repeats = index.feed(place, fed)
             found = self._cuts_for(repeats, fed, edge) if repeats else []
             if not found or self._policy.marker == "reference":
@@ -112,6 +126,13 @@ class Deduper:
             index.withdraw()  # what is left may form new repeats: look again
             cuts = compose(cuts, found)
             view = splice(text, cuts)
+
+    def _fed(self, place: tuple[int, Path], view: str, cuts: Sequence[Cut]) -> tuple[str, int]:
+        """What is indexed of a text with cuts, and how many characters before it are not."""
+        edge = len(view) - len(view.lstrip()) if self._policy.fold == "edges" else 0
+        if cuts or edge:
+            self._origins[place] = Origins(compose(list(cuts), _edge_cut(edge)))
+        return (view.strip() if self._policy.fold == "edges" else view), edge
 
     def _cuts_for(self, repeats: Sequence[Repeat], text: str, edge: int) -> list[Cut]:
         spans = [text[repeat.start : repeat.end] for repeat in repeats]

@@ -52,6 +52,9 @@ class Ledger:
         elisions, views, costs: of those in view, what is left out of them, what they then are, what they then cost.
         states: how much of a message's results is shown, where not all.
         fates: of those out of view.
+        settled: elisions that repairs made in a message.
+        batches: where each batch of messages began.
+        arrivals: what of the messages is known to be visible.
         repairs: inserted messages but the summary, with what each costs.
         summary: the rolling summary in view and what it costs.
         fixed: tokens of system, tools, format and overhead.
@@ -73,10 +76,10 @@ class Ledger:
         self.settled: dict[int, list[Elision]] = {}
         self.repairs: list[tuple[Insertion, int]] = []
         self.summary: tuple[Insertion, int] | None = None
-        self._batches: list[int] = []
+        self.batches: list[int] = []
         self._taken_out: list[tuple[int, int, list[Elision], Message | None]] = []
         self._repairer = Repairer(Grouper(policy.dead_after), policy.orphans)
-        self._arrivals = Arrivals(policy, measure, cap)
+        self.arrivals = Arrivals(policy, measure, cap)
         self.total = fixed
 
     @property
@@ -93,7 +96,7 @@ class Ledger:
         """A point to come back to with `rewind`, as long as nothing is committed."""
         return Mark(
             messages=len(self.messages),
-            batches=len(self._batches),
+            batches=len(self.batches),
             repairs=len(self.repairs),
             repaired=len(self._repairer.repairs),
             total=self.total,
@@ -104,7 +107,7 @@ class Ledger:
         """Forget all that was admitted since the mark. Costs as much as reading everything again; failure is rare."""
         del self.messages[mark.messages :], self.own[mark.messages :]
         self.shown = [index for index in self.shown if index < mark.messages]
-        del self.repairs[mark.repairs :], self._repairer.repairs[mark.repaired :], self._batches[mark.batches :]
+        del self.repairs[mark.repairs :], self._repairer.repairs[mark.repaired :], self.batches[mark.batches :]
         for of_message in (self.elisions, self.views, self.costs, self.fates, self.settled):
             for index in [index for index in of_message if index >= mark.messages]:
                 del of_message[index]
@@ -117,9 +120,9 @@ class Ledger:
                 self.elisions[index], self.views[index] = elisions, view
         self.total = mark.total
         seen = sorted({*self.shown, *(index for index, *_ in self._taken_out)})
-        self._arrivals = self.render(seen).arrivals
+        self.arrivals = self.render(seen).arrivals
         self._repairer.grouper = grouper = Grouper(self.policy.dead_after)
-        for start, end in pairwise([*self._batches, mark.messages]):
+        for start, end in pairwise([*self.batches, mark.messages]):
             for message in self.messages[start:end]:
                 grouper.feed(message)
             if self.policy.repair:
@@ -129,7 +132,7 @@ class Ledger:
         """Take new messages: pair them, put right what is broken, leave out what stood before."""
         since = len(self.messages)
         messages = mark_summaries(messages, self.messages)
-        self._batches.append(since)
+        self.batches.append(since)
         self.messages += messages
         self.own += self.measure.messages(messages)
         for message in messages:
@@ -138,7 +141,7 @@ class Ledger:
         if self.policy.repair:
             self._settle(since)
         incoming = [index for index in new if index not in self.fates]
-        rendering = self.render(incoming, arrivals=self._arrivals, keep_latest=keep_latest)
+        rendering = self.render(incoming, arrivals=self.arrivals, keep_latest=keep_latest)
         self.shown += incoming
         self.elisions.update(rendering.elisions)
         self.views.update(rendering.views)
@@ -197,7 +200,7 @@ class Ledger:
         """What is shown now."""
         total = sum(self.costs.values())
         return Rendering(
-            arrivals=self._arrivals, elisions=self.elisions, views=self.views, costs=self.costs, total=total
+            arrivals=self.arrivals, elisions=self.elisions, views=self.views, costs=self.costs, total=total
         )
 
     def commit(
@@ -219,7 +222,7 @@ class Ledger:
                 self.fates[index] = Fate.SUMMARISED
         self.shown = [index for index in self.shown if index not in dropped]
         self.elisions, self.views, self.costs = rendering.elisions, rendering.views, rendering.costs
-        self._arrivals = rendering.arrivals
+        self.arrivals = rendering.arrivals
         self._taken_out.clear()
         self.states = dict(states)
         self.summary = summary
