@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from threadline.context.budget import TokenBudget
@@ -9,7 +10,6 @@ from threadline.context.input import ContextPolicyInput
 from threadline.context.items import ConversationItem, InstructionItem, KnowledgeItem, Provenance, ToolItem
 from threadline.journal.canonical import content_ref
 from threadline.messages import Dialect, Message, convert, decode, group_messages
-from threadline.messages.wire import dumps
 
 
 def said(id: str, cost: int = 1, *, sequence: int | None = None, role: Any = "user", **fields: Any) -> ConversationItem:
@@ -123,4 +123,4 @@ def groups_of(
 
 def stored(message: Message) -> bytes:
     """As a client sent it: with spaces, which stay."""
-    return dumps(message.wire).replace('":', '" : ').encode()
+    return json.dumps(message.wire, separators=(" , ", " : ")).encode()

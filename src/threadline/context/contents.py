@@ -18,7 +18,12 @@ def content_bytes(content: Any, content_format: ContentFormat) -> bytes:
     """The bytes to store. A lone surrogate, which has no UTF-8, is escaped in JSON; a text keeps it as it is."""
     if content_format == "text":
         return content.encode("utf-8", "surrogatepass")
-    return dumps(content).encode("utf-8", "backslashreplace")
+    text = dumps(content)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # two surrogates that make a pair are the character they stand for, as JSON has it
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        return whole.encode("utf-8", "backslashreplace")
 
 
 def content_of(data: bytes, content_format: ContentFormat) -> Any:

@@ -37,8 +37,8 @@ SegmentCategory: TypeAlias = Literal["instruction", "knowledge", "conversation"]
 _EMPTY: Any = freeze({})
 
 
-class Segment(Struct, frozen=True, kw_only=True):
-    """One block of the input.
+class Segment(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One block of the input. What is as usual is not written down: a call may have hundreds.
 
     Attributes:
         position: its place in the request, from 0; system text comes first.
@@ -77,7 +77,7 @@ class Segment(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.delivery not in get_args(Delivery):
             raise _refused("delivery must be 'chat_message' or 'ask_argument'", "delivery")
-        force_setattr(self, "metadata", freeze(self.metadata))
+        force_setattr(self, "metadata", freeze(self.metadata) or _EMPTY)
 
 
 class TokenTotals(Struct, frozen=True, kw_only=True):
