@@ -17,20 +17,20 @@ _ABBREVIATION = re.compile(
     # titles, Latin, companies, streets, times of day, months; and one letter alone: an initial, "e.g", "U.S"
     r"(?:\b(?:mr|mrs|ms|dr|prof|sr|jr|st|rev|hon|gen|col|sgt|capt|lt|vs|etc|cf|ca|approx|resp|inc|ltd|co|corp|nos|vol"
     r"|fig|eq|eds|dept|tel|ext|ave|blvd|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec"
-    r"|bzw|usw|ggf|evtl|inkl|zzgl|nr|str|sra|srta|ud|uds|pág|г|гг|ул|д|кв|т|см|стр|руб|млн|млрд)"
+    r"|bzw|usw|ggf|evtl|inkl|zzgl|nr|str|sra|srta|ud|uds|pág|г|гг|ул|д|кв|т|см|стр|руб|млн|млрд)"  # noqa: RUF001 - Cyrillic is meant
     r"|(?:^|[^\w'\u2019])[^\W\d_]|\.[^\W\d_])$",
     re.IGNORECASE,
 )
 _ENDING = frozenset({"etc", "inc", "ltd", "corp", "usw", "a.m", "p.m"})
 """Abbreviations that often end a sentence: they do, before a capital letter."""
 
-_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013\u25cf>|#]+|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s)[ \t]*")
+_ITEM = re.compile(r"\s*(?:[-*+\u2022\u2013\u25cf>|#]+|\(?\d{1,3}[.)]|\(?[a-z]\))(?=\s)")
 _WRAPPED_AT = 50
 """A line as long as this may have been broken by an editor; shorter ones were ended by the writer."""
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """`(start, end)` in code points of every sentence, in order, white space and list marks around it left out.
+    """`(start, end)` in code points of every sentence, in order, without white space and list marks around it.
 
     A line break ends a sentence, but for one inside a paragraph that was wrapped. Fenced code is no sentence. A dot ends
     none after an abbreviation, after an initial, or before a lower-case letter.
@@ -56,8 +56,10 @@ def _prose_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and (text[start].isspace() or (item := _ITEM.match(text, start, end))):
-        start = start + 1 if text[start].isspace() else item.end() if item else start
+    while (item := _ITEM.match(text, start, end)) is not None:
+        start = item.end()
+    while start < end and text[start].isspace():
+        start += 1
     while start < end and text[end - 1].isspace():
         end -= 1
     return start, end
