@@ -17,7 +17,7 @@ _ABBREVIATION = re.compile(
     # titles, Latin, companies, streets, times of day, months; and one letter alone: an initial, "e.g", "U.S"
     r"(?:\b(?:mr|mrs|ms|dr|prof|sr|jr|st|rev|hon|gen|col|sgt|capt|lt|vs|etc|cf|ca|approx|resp|inc|ltd|co|corp|nos|vol"
     r"|fig|eq|eds|dept|tel|ext|ave|blvd|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec"
-    r"|bzw|usw|ggf|evtl|inkl|zzgl|nr|str|sra|srta|ud|uds|pág|г|гг|ул|д|кв|т|см|стр|руб|млн|млрд)"  # noqa: RUF001 - Cyrillic is meant
+    r"|bzw|usw|ggf|evtl|inkl|zzgl|nr|str|sra|srta|ud|uds|pág|г|гг|ул|д|кв|т|см|стр|руб|млн|млрд)"  # noqa: RUF001 - Cyrillic
     r"|(?:^|[^\w'\u2019])[^\W\d_]|\.[^\W\d_])$",
     re.IGNORECASE,
 )
@@ -32,7 +32,7 @@ _WRAPPED_AT = 50
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """`(start, end)` in code points of every sentence, in order, without white space and list marks around it.
 
-    A line break ends a sentence, but for one inside a paragraph that was wrapped. Fenced code is no sentence. A dot ends
+    A line break ends a sentence, but for one inside a paragraph that was wrapped. Fenced code is none. A dot ends
     none after an abbreviation, after an initial, or before a lower-case letter.
     """
     spans: list[tuple[int, int]] = []
