@@ -28,6 +28,9 @@ AIMS = {
 }
 
 
+HEADS = ("Pk", "WinDiff", "F1", "found")
+
+
 def by(detector: BoundaryDetector) -> Segmenter:
     def segment(messages: list[Message]) -> list[int]:
         cells, _ = asyncio.run(detector.adetect(messages, is_final=True))
@@ -45,7 +48,7 @@ def every(count: int) -> Segmenter:
 
 
 def text_tiling(messages: list[Message]) -> list[int]:
-    """Hearst 1997 with a message as its unit: blocks of two, depth scores, cut-off at half a deviation below the mean."""
+    """Hearst 1997 with a message as unit: blocks of two, depth scores, a cut-off half a deviation below the mean."""
     terms = [Counter(content_terms(message.content, language_of(message.content))) for message in messages]
 
     def cosine(at: int) -> float:
@@ -87,11 +90,9 @@ def test_episodes_agree_with_the_marks_of_people():
     for name, load in SETS.items():
         dialogues = load()
         results[name] = {method: agreement(dialogues, segment) for method, segment in methods.items()}
-        print(f"\n{name}, {len(dialogues)} dialogues{'':{max(0, 20 - len(name))}}Pk  WindowDiff      F1  found/true")
+        print(f"\n{name + f', {len(dialogues)} dialogues':31}" + "".join(f"{key:>9}" for key in HEADS))
         for method, found in results[name].items():
-            print(
-                f"  {method:28} {found.pk:6.3f}  {found.window_diff:10.3f}  {found.f1:6.3f}  {found.found_to_true:10.2f}"
-            )
+            print(f"  {method:28} " + "".join(f"{value:9.3f}" for value in found))
     report = {name: {method: found._asdict() for method, found in rows.items()} for name, rows in results.items()}
     out = Path("build/eval/boundaries.json")
     out.parent.mkdir(parents=True, exist_ok=True)
