@@ -82,7 +82,7 @@ class _UnwritableError(Exception):
 
 def _write(value: Any, depth: int, out: list[str]) -> None:
     if isinstance(value, str):
-        out.append(encode_basestring(_whole(value)))
+        out.append(encode_basestring(value if value.isascii() else _whole(value)))
     elif value is None or value is True or value is False:
         out.append(_WORDS[value])
     elif isinstance(value, int):
@@ -115,38 +115,45 @@ def _write_array(value: Sequence[Any], depth: int, out: list[str]) -> None:
 
 
 def _write_object(value: Mapping[Any, Any], depth: int, out: list[str]) -> None:
-    members: dict[str, Any] = {}
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise _UnwritableError(f"a key of type {type(key).__name__}")
-        members[_whole(key)] = item
-    if len(members) != len(value):
-        raise _UnwritableError("two keys are the same text")
     opening = "{"
-    for key in sorted(members, key=_utf16):
+    for key, item in _members(value):
         out.append(f"{opening}{encode_basestring(key)}:")
         opening = ","
         try:
-            _write(members[key], depth, out)
+            _write(item, depth, out)
         except _UnwritableError as error:
             error.steps.append(f".{key}")
             raise
     out.append("{}" if opening == "{" else "}")
 
 
-def _utf16(key: str) -> bytes:
-    return key.encode("utf-16-be", "surrogatepass")
+def _members(value: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    for key in value:
+        if not isinstance(key, str):
+            raise _UnwritableError(f"a key of type {type(key).__name__}")
+    if "".join(value).isascii():
+        return sorted(value.items(), key=_key)
+    members = {_whole(key): item for key, item in value.items()}
+    if len(members) != len(value):
+        raise _UnwritableError("two keys are the same text")
+    return sorted(members.items(), key=_utf16)
+
+
+def _key(member: tuple[str, Any]) -> str:
+    return member[0]
+
+
+def _utf16(member: tuple[str, Any]) -> bytes:
+    return member[0].encode("utf-16-be", "surrogatepass")
 
 
 def _whole(text: str) -> str:
     """The text with surrogate pairs, which JSON cannot tell from the character, made that character."""
-    if text.isascii():
-        return str(text)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return _utf16(text).decode("utf-16-be", "surrogatepass")
-    return str(text)
+        return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
+    return text
 
 
 def _number(value: float) -> str:

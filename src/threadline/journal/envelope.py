@@ -9,7 +9,7 @@ import msgspec
 
 from threadline.errors import SerializationError
 from threadline.journal.canonical import canonical_json, parse_canonical, parse_json
-from threadline.journal.frozen import freeze
+from threadline.journal.frozen import FrozenMap, freeze
 
 __all__ = ["Schema", "Upcaster"]
 
@@ -81,7 +81,7 @@ class Schema:
             raise self._error(str(error)) from error
         if written != expected:
             self._canonical(data)
-            raise self._error(_difference(payload, msgspec.to_builtins(value), "$"))
+            raise self._error(_difference(freeze(payload), freeze(msgspec.to_builtins(value)), "$"))
         return value
 
     def _opened(self, data: bytes) -> tuple[int, dict[str, Any]]:
@@ -115,16 +115,14 @@ class Schema:
 
 
 def _difference(stored: Any, read: Any, path: str) -> str:
-    """Where what was stored says more, less or something else than what was read from it, in words."""
-    if isinstance(stored, dict) and isinstance(read, dict):
-        held, known = cast("dict[str, Any]", stored), cast("dict[str, Any]", read)
-        for keys, what in ((held.keys() - known.keys(), "unknown"), (known.keys() - held.keys(), "missing")):
+    """Where what was stored says more, less or something else than what was read from it, in words; both frozen."""
+    pairs: Iterable[tuple[Any, Any, str]] = ()
+    if isinstance(stored, FrozenMap) and isinstance(read, FrozenMap):
+        for keys, what in ((stored.keys() - read.keys(), "unknown"), (read.keys() - stored.keys(), "missing")):
             if keys:
                 return f"{path}: {what} key {min(keys)!r}"
-        pairs: Iterable[tuple[Any, Any, str]] = ((held[key], known[key], f"{path}.{key}") for key in sorted(held))
-    elif isinstance(stored, list) and isinstance(read, list | tuple):
-        both = zip(cast("list[Any]", stored), cast("list[Any]", read), strict=True)
+        pairs = ((stored[key], read[key], f"{path}.{key}") for key in sorted(stored))
+    elif isinstance(stored, tuple) and isinstance(read, tuple):
+        both = zip(cast("tuple[Any, ...]", stored), cast("tuple[Any, ...]", read), strict=True)
         pairs = ((one, other, f"{path}[{index}]") for index, (one, other) in enumerate(both))
-    else:
-        return f"{path}: not the value that was written"
-    return next((_difference(one, other, at) for one, other, at in pairs if one != other), f"{path}: another spelling")
+    return next((_difference(one, other, at) for one, other, at in pairs if one != other), f"{path}: another value")

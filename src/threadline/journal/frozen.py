@@ -13,6 +13,9 @@ __all__ = ["Frozen", "FrozenMap", "freeze", "thaw"]
 Frozen: TypeAlias = "bool | int | float | str | tuple[Frozen, ...] | FrozenMap | None"
 
 
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+
+
 class FrozenMap(dict[str, Any]):
     """A mapping that refuses every change; equal to any dict with the same items, hashable when its values are.
 
@@ -63,7 +66,7 @@ def thaw(value: Any) -> Any:
 
 def _freeze(value: Any, path: str, depth: int) -> Any:
     # Only `freeze` makes a FrozenMap of frozen values, but anybody can make one: what it holds is looked at again.
-    if value is None or type(value) in {str, int, float, bool}:
+    if type(value) in _LEAVES:
         return value
     if depth == MAX_DEPTH:
         raise SerializationError(f"{path[:200]}: nested deeper than {MAX_DEPTH}", path=path)
@@ -84,7 +87,7 @@ def _freeze_map(value: Mapping[Any, Any], path: str, depth: int) -> FrozenMap:
     for key, item in value.items():
         if not isinstance(key, str):
             raise SerializationError(f"{path}: a key of type {type(key).__name__}", path=path)
-        items[str(key)] = _freeze(item, f"{path}.{key}", depth + 1)
+        items[str(key)] = item if type(item) in _LEAVES else _freeze(item, f"{path}.{key}", depth + 1)
     if isinstance(value, FrozenMap) and all(map(_is, items.values(), value.values())):
         return value
     return FrozenMap(items)

@@ -1,6 +1,6 @@
 """Where things are kept: memory, SQLite, PostgreSQL."""
 
 from threadline.stores.memory import MemoryStore
-from threadline.stores.sqlite import SQLiteStore
+from threadline.stores.opening import open_store
 
-__all__ = ["MemoryStore", "SQLiteStore"]
+__all__ = ["MemoryStore", "open_store"]
