@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from threadline.stores import MemoryStore, SQLiteStore
+from threadline.stores.keys import FileKeys, MemoryKeys
 from threadline.stores.postgres import PostgresStore
+from threadline.stores.sealed import SealedStore
 from threadline.testing.stores import StoreContract
 
 
@@ -29,5 +31,21 @@ class TestPostgres(StoreContract):
     @pytest.fixture
     async def store(self, empty_postgres):
         store = PostgresStore(**empty_postgres)
+        yield store
+        await store.close()
+
+
+class TestSealedMemory(StoreContract):
+    @pytest.fixture
+    async def store(self):
+        store = SealedStore(MemoryStore(), MemoryKeys())
+        yield store
+        await store.close()
+
+
+class TestSealedSQLite(StoreContract):
+    @pytest.fixture
+    async def store(self, tmp_path):
+        store = SealedStore(SQLiteStore(tmp_path / "store.db"), FileKeys(tmp_path / "keys"))
         yield store
         await store.close()

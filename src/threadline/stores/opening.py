@@ -25,8 +25,8 @@ def open_store(url: str, *, keys: KeyProvider | None = None) -> Store:
     """The store that a URL names; nothing is opened before the first transaction.
 
     Args:
-        url: `memory:`, `sqlite:///path` or `postgresql://...`. After `?`: what `SQLiteStore` and `PostgresStore` take by
-            the same names (`sqlite:///file.db?synchronous=normal`); the rest of a `postgresql` URL is libpq's.
+        url: `memory:`, `sqlite:///path` or `postgresql://...`. After `?`: what `SQLiteStore` and `PostgresStore` take
+            by the same names (`sqlite:///file.db?synchronous=normal`); the rest of a `postgresql` URL is libpq's.
         keys: everything is sealed with its owner's key.
 
     Raises:
@@ -35,7 +35,10 @@ def open_store(url: str, *, keys: KeyProvider | None = None) -> Store:
     store = _plain(url)
     if keys is None:
         return store
-    raise ConfigurationError("sealing is not available for this store")
+    with _extra("crypto", "cryptography"):
+        from threadline.stores.sealed import SealedStore
+
+        return SealedStore(store, keys)
 
 
 def _plain(url: str) -> Store:
@@ -54,7 +57,7 @@ def _plain(url: str) -> Store:
             with _extra("postgres", "psycopg", "psycopg_pool"):
                 from threadline.stores.postgres import PostgresStore
 
-                return PostgresStore(parts._replace(query=urlencode(options)).geturl(), **given)
+                return PostgresStore(f"{url.partition('?')[0]}?{urlencode(options)}", **given)
         case scheme:
             # The URL itself is not shown: it may hold a password.
             raise ConfigurationError(f"{scheme or 'this'} names no store; known are {_KNOWN}", key="url")

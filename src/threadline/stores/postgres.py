@@ -17,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 from threadline.errors import ConfigurationError, StoreError
 from threadline.ports import Naming, Scope, StoreStatistics
 from threadline.ports.scope import checked_scope
+from threadline.stores.completion import completed
 from threadline.stores.naming import plain_ref
 from threadline.stores.postgres_session import Connection, PostgresSession, told
 from threadline.stores.schema import check_version, pending
@@ -103,8 +104,7 @@ class PostgresStore:
                 commit = True
             finally:
                 transaction.end()
-                with anyio.CancelScope(shield=True):
-                    await session.end(commit=commit)
+                await completed(asyncio.ensure_future(session.end(commit=commit)))
 
     @property
     def _reading(self) -> str:
@@ -125,8 +125,7 @@ class PostgresStore:
         finally:
             self._statements += session.statements
             self._rows_read += session.rows_read
-            with anyio.CancelScope(shield=True):
-                await pool.putconn(connection)
+            await completed(asyncio.ensure_future(pool.putconn(connection)))
 
     async def _begun(self, pool: AsyncConnectionPool[Connection], begin: str) -> Connection:
         """A connection in a transaction; those that died in the pool are passed over."""
@@ -144,8 +143,7 @@ class PostgresStore:
                 await connection.execute(cast("LiteralString", begin))
             except BaseException as error:
                 dead = connection.broken
-                with anyio.CancelScope(shield=True):
-                    await pool.putconn(connection)
+                await completed(asyncio.ensure_future(pool.putconn(connection)))
                 if not isinstance(error, psycopg.Error):
                     raise
                 if not dead:
@@ -246,8 +244,7 @@ class PostgresStore:
             try:
                 return await session.drive(next_scopes(after, limit))
             finally:
-                with anyio.CancelScope(shield=True):
-                    await session.end(commit=False)
+                await completed(asyncio.ensure_future(session.end(commit=False)))
 
     async def migrate(self) -> list[str]:
         """See `Store.migrate`."""

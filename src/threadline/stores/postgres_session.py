@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, LiteralString, TypeVar, cast
 
+import anyio
 import psycopg
 from psycopg import errors
 
@@ -47,10 +48,12 @@ class PostgresSession:
         values: dict[str, Any] = dict(query.values)
         if query.batch is not None:
             values |= {column: [item[column] for item in query.batch] for column in query.batch[0]}
-        cursor = await self._connection.execute(cast("LiteralString", self._sql[query.name]), values, binary=True)
-        if cursor.description is None:
-            return []
-        answer = await cursor.fetchall()
+        answer: Answer = []
+        # A scope of anyio repeats a cancellation until it is heard; the driver needs peace to take the first one in.
+        with anyio.CancelScope(shield=True):
+            cursor = await self._connection.execute(cast("LiteralString", self._sql[query.name]), values, binary=True)
+            if cursor.description is not None:
+                answer = await cursor.fetchall()
         self.rows_read += len(answer)
         return answer
 
@@ -60,6 +63,8 @@ class PostgresSession:
         Raises:
             StoreError: it could not be committed; nothing of it is kept.
         """
+        if self._connection.closed and not commit:
+            return  # the server rolls back what nobody holds any more
         try:
             cursor = await self._connection.execute("COMMIT" if commit else "ROLLBACK")
         except psycopg.Error as error:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
 import anyio
-from anyio import to_thread
 
 from threadline.errors import ConfigurationError, ConflictError, InvalidInputError, StoreError
 from threadline.ports import Naming, Scope, StoreStatistics
 from threadline.ports.scope import checked_scope
+from threadline.stores.completion import completed
 from threadline.stores.naming import plain_ref
 from threadline.stores.sqlite_connection import SQLiteBusyError, SQLiteConnection, Synchronous
 from threadline.stores.transaction import SqlTransaction
@@ -29,7 +31,7 @@ class SQLiteStore:
     """A store in one SQLite file in WAL mode.
 
     Each connection is used by one task at a time and blocks a worker thread, never the event loop. A verb is one trip
-    to the thread, a commit another.
+    to the thread; beginning to write and committing are one each.
 
     Args:
         path: the file; made when it is not there, its folder is not.
@@ -56,7 +58,7 @@ class SQLiteStore:
         self._patience_s = busy_timeout_ms / 1000
         self._writing = anyio.Lock()
         self._reading = anyio.Semaphore(readers)
-        self._threads = anyio.CapacityLimiter(readers + 1)
+        self._threads = ThreadPoolExecutor(readers + 1, thread_name_prefix="threadline-sqlite")
         self._writer: SQLiteConnection | None = None
         self._idle: list[SQLiteConnection] = []
         self._all: list[SQLiteConnection] = []
@@ -74,15 +76,16 @@ class SQLiteStore:
         scope = checked_scope(scope)
         async with self._connection(write=write) as connection:
             self._transactions += 1
-            transaction = SqlTransaction(_Drive(self, connection, write=write), scope, write=write)
+            transaction = SqlTransaction(_Drive(self, connection), scope, write=write)
             commit = False
             try:
+                if write:
+                    await self._patient(lambda: connection.begin(write=True))
                 yield transaction
                 commit = True
             finally:
                 transaction.end()
-                with anyio.CancelScope(shield=True):
-                    await self._work(lambda: connection.end(commit=commit))
+                await self._work(lambda: connection.end(commit=commit))
 
     @asynccontextmanager
     async def _connection(self, *, write: bool) -> AsyncGenerator[SQLiteConnection]:
@@ -94,7 +97,7 @@ class SQLiteStore:
                     return
         async with self._reading:
             self._check_open()
-            connection = self._idle.pop() if self._idle else await self._patient(self._connect)
+            connection = self._idle.pop() if self._idle else await self._connect()
             try:
                 yield connection
             finally:
@@ -125,18 +128,29 @@ class SQLiteStore:
     async def _opened(self) -> SQLiteConnection:
         """The writer's connection; the first call makes or checks the schema."""
         if self._writer is None:
-            connection = await self._patient(self._connect)
-            await self._patient(lambda: connection.ready(self.place))
+            connection = await self._connect()
+            try:
+                await self._patient(lambda: connection.ready(self.place))
+            except BaseException:
+                connection.close()
+                raise
             self._writer = connection
         return self._writer
 
-    def _connect(self) -> SQLiteConnection:
-        connection = SQLiteConnection(self.path, synchronous=self._synchronous)
-        self._all.append(connection)
-        return connection
+    async def _connect(self) -> SQLiteConnection:
+        made: list[SQLiteConnection] = []
+        try:
+            await self._patient(lambda: made.append(SQLiteConnection(self.path, synchronous=self._synchronous)))
+        except BaseException:
+            for connection in made:
+                connection.close()
+            raise
+        self._all += made
+        return made[0]
 
     async def _work(self, work: Callable[[], T]) -> T:
-        return await to_thread.run_sync(work, limiter=self._threads)
+        """Do work on a thread. It is never left half done: whoever is cancelled waits for it first."""
+        return await completed(asyncio.get_running_loop().run_in_executor(self._threads, work))
 
     async def _patient(self, work: Callable[[], T]) -> T:
         """Do work that may find the file held by another process: wait, then say so."""
@@ -167,18 +181,20 @@ class SQLiteStore:
         """See `Store.scopes`."""
         async with self._connection(write=False) as connection:
             try:
-                return await self._work(lambda: connection.drive(next_scopes(after, limit), write=False))
+                return await self._work(lambda: connection.drive(next_scopes(after, limit)))
             finally:
-                with anyio.CancelScope(shield=True):
-                    await self._work(lambda: connection.end(commit=False))
+                await self._work(lambda: connection.end(commit=False))
 
     async def migrate(self) -> list[str]:
         """See `Store.migrate`."""
         async with self._turn():
             if self._writer is not None:
                 return []
-            connection = await self._patient(self._connect)
-            return await self._patient(connection.migrate)
+            connection = await self._connect()
+            try:
+                return await self._patient(connection.migrate)
+            finally:
+                connection.close()
 
     async def scrub(self, scope: Scope) -> str:
         """See `Store.scrub`. The whole file is written anew: it takes as long as the file is large."""
@@ -208,19 +224,19 @@ class SQLiteStore:
                 self._writer = None
             for connection in idle:
                 await self._work(connection.close)
+        self._threads.shutdown(wait=False)
 
 
 class _Drive:
     """Takes the steps of verbs to a connection's thread."""
 
-    def __init__(self, store: SQLiteStore, connection: SQLiteConnection, *, write: bool) -> None:
+    def __init__(self, store: SQLiteStore, connection: SQLiteConnection) -> None:
         self._store = store
         self._connection = connection
-        self._write = write
 
     @property
     def failed(self) -> bool:
         return self._connection.failed
 
     async def drive(self, steps: Steps[T]) -> T:
-        return await self._store._patient(lambda: self._connection.drive(steps, write=self._write))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        return await self._store._patient(lambda: self._connection.drive(steps))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

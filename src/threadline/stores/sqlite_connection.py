@@ -118,14 +118,14 @@ class SQLiteConnection:
         (value,) = self._inner.execute(f"PRAGMA {name}").fetchone()
         return value
 
-    def drive(self, steps: Steps[T], *, write: bool) -> T:
-        """Ask every statement of a verb; the first one of a transaction begins it.
+    def drive(self, steps: Steps[T]) -> T:
+        """Ask every statement of a verb; the first one of a transaction that only reads begins it.
 
         Raises:
             SQLiteBusyError: the transaction could not begin; no step was taken.
         """
         if not self._inner.in_transaction:
-            self._begin(write=write)
+            self.begin(write=False)
         try:
             query = next(steps)
             while True:
@@ -136,7 +136,12 @@ class SQLiteConnection:
             self.failed = True
             raise self._told(error) from error
 
-    def _begin(self, *, write: bool) -> None:
+    def begin(self, *, write: bool) -> None:
+        """Begin; a writer has the file for itself from here on.
+
+        Raises:
+            SQLiteBusyError: somebody else has it.
+        """
         try:
             self._inner.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             if not write:

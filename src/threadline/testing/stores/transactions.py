@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import anyio
 import anyio.lowlevel
@@ -95,6 +97,27 @@ class TransactionPromises:
 
         async with store.transaction(ALICE) as transaction:
             await transaction.append("agent", rows(1), expected_head=0)
+
+    async def test_a_task_that_is_cancelled_at_any_point_wrote_everything_or_nothing(self, store: Store) -> None:
+        async def write(number: int) -> None:
+            async with store.transaction(ALICE) as transaction:
+                await transaction.append(f"agent-{number}", rows(20), expected_head=0)
+                await transaction.append(f"agent-{number}", rows(20, after=20), expected_head=20)
+                await transaction.save(document(f"document-{number}"))
+
+        await stored(store, b"warm")
+        for number in range(12):
+            task = asyncio.ensure_future(write(number))
+            await asyncio.sleep(0.0004 * number)
+            task.cancel()
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+        async with store.transaction(ALICE, write=False) as transaction:
+            for number in range(12):
+                held = await transaction.document("note", f"document-{number}")
+                assert await transaction.head(f"agent-{number}") == (0 if held is None else 40)
 
     async def test_a_refusal_that_is_caught_leaves_the_transaction_usable(self, store: Store) -> None:
         async with store.transaction(ALICE) as transaction:
