@@ -481,3 +481,18 @@ async def test_a_new_agent_starts_at_nothing():
         with pytest.raises(NotFoundError):
             await book.append(new_root(), [said("a")], now_ms=1)
         assert await book.append(new_root(), [], now_ms=1) == (new_root(), [])
+
+
+async def test_the_root_as_of_a_sequence_is_the_root_as_it_was():
+    store = MemoryStore()
+    batches = [[said("a")], [event("transcript_cleared", "b")], [known("c"), event("context_reset", "d")], [said("e")]]
+    async with opened(store) as book:
+        root = await book.create(new_root())
+        then = {}
+        for batch in batches:
+            root, _ = await book.append(root, batch, now_ms=1)
+            then[root.journal_position] = root.current
+        forked, _ = await book.fork(root, after=2, now_ms=2, record_id="f")
+        for sequence, branch in then.items():
+            past = await book.as_of(forked, 0, sequence)
+            assert (past.journal_position, past.current) == (sequence, branch)

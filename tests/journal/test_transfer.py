@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from pathlib import Path
 
 import anyio
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 
 from threadline.errors import ConflictError, IntegrityError, NotFoundError, SerializationError, ThreadlineError
 from threadline.journal import Book, canonical_json, check, export_journal, import_journal
-from threadline.journal.transfer import _REMEMBERED
+from threadline.journal.transfer import _REMEMBERED, agent_of
 from threadline.stores import MemoryStore
 from threadline.stores.memory import MemoryTransaction, _Shelf
 
@@ -114,7 +115,7 @@ class Sealed(MemoryTransaction):
     """Names contents by a keyed hash, as a store that seals them does."""
 
     def __init__(self):
-        super().__init__(_Shelf(), lambda rows: None)
+        super().__init__(_Shelf(), lambda rows: None, write=True)
 
     async def put(self, contents):
         assert all(keyed_name(content) == ref for ref, content in contents.items())
@@ -153,6 +154,15 @@ async def test_a_journal_may_come_in_under_another_name():
     assert root.agent_id == "b"
     async with opened(store, "b") as book:
         assert [finding async for finding in check(book)] == []
+
+
+@pytest.mark.anyio
+async def test_the_first_line_of_a_file_names_the_agent():
+    lines = await lines_of(await mixed())
+
+    assert agent_of(lines[0]) == "a"
+    with pytest.raises(SerializationError):
+        agent_of(lines[1])
 
 
 @pytest.mark.anyio
@@ -213,6 +223,18 @@ async def test_a_damaged_file_is_refused_and_leaves_nothing(damage):
 
     assert "line" in caught.value.fields
     assert await store.scopes(limit=1) == []
+
+
+GOLDEN = Path(__file__).parent / "golden" / "journal_export.1.jsonl"
+
+
+@pytest.mark.anyio
+async def test_the_golden_file_comes_in_and_the_current_form_is_as_it_shows():
+    golden = GOLDEN.read_bytes().splitlines(keepends=True)
+
+    store, _ = await taken_in(golden)
+
+    assert await lines_of(store) == golden == await lines_of(await mixed())
 
 
 @pytest.mark.anyio

@@ -32,7 +32,13 @@ class Layout:
         places = [index for index, item in enumerate(self.items) if is_chat(item)]
         self.chat = [self.items[index] for index in places]
         self._starts = [self._before_notices(place) for place in places]
-        self._closed = self._inside_groups(final=final)
+        self._closed = [False] * (len(self.items) + 1)
+        self._waiting = len(self.items)
+        for group in group_messages(self.items, dead_after=_PATIENCE):
+            for index in range(group.indices[0] + 1, group.indices[-1] + 1):
+                self._closed[index] = True
+            if group.state == "pending" and not final:
+                self._waiting = min(self._waiting, group.indices[0])
         self._places = places
 
     def __len__(self) -> int:
@@ -43,19 +49,13 @@ class Layout:
             place -= 1
         return place
 
-    def _inside_groups(self, *, final: bool) -> list[bool]:
-        """For each item, whether a cut right before it would part a tool call from its results."""
-        closed = [False] * (len(self.items) + 1)
-        for group in group_messages(self.items, dead_after=_PATIENCE):
-            waiting = group.state == "pending" and not final
-            last = len(self.items) if waiting else group.indices[-1]
-            for index in range(group.indices[0] + 1, last + 1):
-                closed[index] = True
-        return closed
+    def is_settled(self, cut: int) -> bool:
+        """True where no call before the cut still waits for its result."""
+        return self._starts[cut] <= self._waiting
 
     def allows(self, cut: int) -> bool:
-        """True where a cut parts no call from its results."""
-        return not self._closed[self._starts[cut]]
+        """True where a cut parts no call from its results, nor from those that may come."""
+        return not self._closed[self._starts[cut]] and self.is_settled(cut)
 
     def nearest(self, cut: int, *, after: int = 0) -> int | None:
         """The nearest cut that parts no call from its results: at or before `cut`, else behind it, else None.

@@ -45,76 +45,81 @@ async def lexical_cuts(
         final: nothing follows. Otherwise a candidate waits for the messages that have a say in it.
         limits: the size at which an episode is cut in any case.
         weights: what the cues are worth.
-        judge: decides where the evidence alone shall not.
+        judge: decides a candidate by its log odds.
         vectors: of each chat message, with an embedder.
         scale: how to read them.
     """
     cuts: list[int] = []
     start = 0
     while True:
-        episode = _Episode(layout, start, vectors)
-        cut = await _next_cut(episode, tokens, final=final, limits=limits, weights=weights, judge=judge, scale=scale)
+        episode = _Episode(layout, start, weights, vectors, scale)
+        cut = await _next_cut(episode, tokens, final=final, limits=limits, judge=judge)
         if cut is None:
             return cuts
-        start += cut
-        cuts.append(start)
+        cuts.append(cut)
+        start = cut
 
 
 class _Episode:
-    """The turns of a conversation from `start` on, read as far as they are asked for."""
+    """A conversation from chat message `start` on, read as far as it is asked for."""
 
-    def __init__(self, layout: Layout, start: int, vectors: Sequence[Vectors] | None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        start: int,
+        weights: Weights,
+        vectors: Sequence[Vectors] | None,
+        scale: Scale | None,
+    ) -> None:
         self.layout = layout
         self.start = start
+        self._weights = weights
         self._vectors = vectors
+        self._scale = scale
         self._reader = TurnReader()
         self._turns: list[Turn] = []
+        self._odds: dict[int, float] = {}
 
-    def __len__(self) -> int:
-        return len(self.layout) - self.start
+    def opens_session(self, number: int) -> bool:
+        """True where chat message `number` is the mark of a new session."""
+        return self._read(number + 1)[-1].opens_session
 
-    def first(self, count: int) -> Sequence[Turn]:
-        """The first `count` turns; all, where there are fewer."""
-        for number in range(self.start + len(self._turns), min(self.start + count, len(self.layout))):
+    def odds(self, number: int) -> float:
+        """The log odds that chat message `number` opens another episode."""
+        if number not in self._odds:
+            turns = self._read(number + LOOKAHEAD + 1)
+            self._odds[number] = log_odds(turns, number - self.start, self._weights, self._scale)
+        return self._odds[number]
+
+    def _read(self, end: int) -> Sequence[Turn]:
+        """The turns up to chat message `end`, which is not among them."""
+        for number in range(self.start + len(self._turns), min(end, len(self.layout))):
             vector = None if self._vectors is None else self._vectors[number]
             message = self.layout.chat[number]
             self._turns.append(self._reader.read(message, self.layout.traffic_before(number), vector))
-        return self._turns[:count]
+        return self._turns[: end - self.start]
 
 
 async def _next_cut(
-    episode: _Episode,
-    tokens: Sequence[int],
-    *,
-    final: bool,
-    limits: Limits,
-    weights: Weights,
-    judge: Judge,
-    scale: Scale | None,
+    episode: _Episode, tokens: Sequence[int], *, final: bool, limits: Limits, judge: Judge
 ) -> int | None:
-    start, layout = episode.start, episode.layout
-    size = tokens[start] if len(episode) else 0
-    odds: dict[int, float] = {}
-
-    def odds_at(at: int) -> float:
-        if at not in odds:
-            odds[at] = log_odds(episode.first(at + LOOKAHEAD + 1), at, weights, scale)
-        return odds[at]
-
-    for at in range(1, len(episode)):
-        size += tokens[start + at]
-        if episode.first(at + 1)[at].opens_session and layout.allows(start + at):
-            return at
-        if limits.reached(size, at + 1):
-            forced = layout.nearest(start + at, after=start)
-            if forced is not None and forced <= start + at:
-                return forced - start
-            continue
-        if at < _SHORTEST or not layout.allows(start + at):
-            continue
-        if at + LOOKAHEAD + 1 >= len(episode) and not final:
+    """The first chat message that opens another episode; None where there is none, or it cannot be told yet."""
+    layout, start = episode.layout, episode.start
+    size = tokens[start] if start < len(layout) else 0
+    for number in range(start + 1, len(layout)):
+        if not layout.is_settled(number):
             return None
-        peak = at + 1 >= len(episode) or odds_at(at) >= odds_at(at + 1)
-        if peak and await judge(start, start + at, odds_at(at)):
-            return at
+        size += tokens[number]
+        if layout.allows(number) and episode.opens_session(number):
+            return number
+        if limits.reached(size, number - start + 1):
+            forced = layout.nearest(number, after=start)
+            if forced is not None and forced <= number:
+                return forced
+        elif number - start >= _SHORTEST and layout.allows(number):
+            if number + LOOKAHEAD + 1 >= len(layout) and not final:
+                return None
+            is_peak = number + 1 == len(layout) or episode.odds(number) >= episode.odds(number + 1)
+            if is_peak and await judge(start, number, episode.odds(number)):
+                return number
     return None

@@ -76,7 +76,7 @@ async def export_journal(book: Book) -> AsyncIterator[bytes]:
 
     Raises:
         NotFoundError: there is no such agent, or a content is missing.
-        SerializationError: a row is not one that this release reads.
+        SerializationError: the root is not one that this release reads.
     """
     root = await book.root()
     if root is None:
@@ -251,7 +251,7 @@ class _Recent(dict[str, str]):
 
 
 def _renamed(agent_id: str, row: Row, names: _Recent) -> Row:
-    """The row with its contents called otherwise; where they are called the same, the very row, whatever its version."""
+    """The row with its contents called otherwise; the very row, in whatever version, where they are called the same."""
     try:
         refs = tuple(names[ref] for ref in row.refs)
     except KeyError as error:

@@ -218,8 +218,8 @@ class Thread:
         """
         if budget is not None and max_input_tokens is not None:
             raise InvalidInputError("give budget or max_input_tokens, not both", key="max_input_tokens")
-        with self._desk.span("assemble"):
-            return await assemble(
+        with self._desk.span("assemble") as noted:
+            call = await assemble(
                 self._desk,
                 model=model,
                 budget=budget if max_input_tokens is None else max_input_tokens,
@@ -230,6 +230,15 @@ class Thread:
                 hooks=tuple(hooks),
                 config=_checked_metadata(config),
             )
+            noted.update(
+                {
+                    "gen_ai.usage.input_tokens": call.tokens,
+                    "gen_ai.request.model": call.model or "",
+                    "threadline.reusable_tokens": call.reusable_tokens,
+                    "threadline.manifest_ref": call.manifest_ref,
+                }
+            )
+            return call
 
     async def record_reply(
         self, call: Call, reply: Any, *, usage: Any = None, partial: bool = False, stop_reason: str | None = None

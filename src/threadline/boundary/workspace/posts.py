@@ -71,29 +71,35 @@ def without_quotes(text: str) -> str:
     """What the author wrote: without quoted lines, the lines over them, older mails below, and the signature."""
     lines: list[str] = []
     source = text.splitlines()
-    for number, line in enumerate(source):
+    before_quote = _before_quotes(source)
+    for line, quoted in zip(source, before_quote, strict=True):
         if _REST.match(line):
             break
-        if line.lstrip().startswith(">"):
-            if lines and _ATTRIBUTION.match(lines[-1]):
-                lines.pop()
+        if line.lstrip().startswith(">") or (quoted and _ATTRIBUTION.match(line)):
             continue
-        # A long attribution is wrapped by the mail program: read it together with the next line.
-        joined = f"{lines[-1]} {line}" if lines else line
-        quoted = next((later.lstrip().startswith(">") for later in source[number + 1 :] if later.strip()), False)
-        if quoted and lines and not _ATTRIBUTION.match(line) and _ATTRIBUTION.match(joined):
+        # A long attribution is wrapped by the mail program: read it together with the line before.
+        if quoted and lines and _ATTRIBUTION.match(f"{lines[-1]} {line}"):
             lines.pop()
-            continue
-        if quoted and _ATTRIBUTION.match(line):
             continue
         lines.append(line)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
+def _before_quotes(lines: Sequence[str]) -> list[bool]:
+    """For each line, whether the next line that is not blank is quoted."""
+    out: list[bool] = []
+    quoted = False
+    for line in reversed(lines):
+        out.append(quoted)
+        if line.strip():
+            quoted = line.lstrip().startswith(">")
+    return out[::-1]
+
+
 def cells_of(posts: Iterable[Post], parts: Callable[[Post, Post], bool], *, limits: Limits) -> list[MemCell]:
     """The episodes of each thread, in the order in which threads began.
 
-    Posts of a thread are put in order of time; those that say nothing new are left out.
+    Posts of a thread are put in order of time; those that say nothing new are left out, those without a time stay put.
 
     Args:
         posts: in any order.
@@ -105,14 +111,21 @@ def cells_of(posts: Iterable[Post], parts: Callable[[Post, Post], bool], *, limi
         if post.text.strip():
             threads.setdefault(post.thread, []).append(post)
     cells: list[MemCell] = []
-    for thread in threads.values():
-        thread.sort(key=lambda post: post.timestamp or 0)
+    for thread in map(_by_time, threads.values()):
         start = 0
         for number in range(1, len(thread) + 1):
             if number == len(thread) or parts(thread[number - 1], thread[number]):
                 cells += _cut(thread[start:number], limits)
                 start = number
     return cells
+
+
+def _by_time(posts: Sequence[Post]) -> list[Post]:
+    """The posts in order of time; one without a time stays behind the one before it."""
+    times: list[int] = []
+    for post in posts:
+        times.append(post.timestamp if post.timestamp is not None else times[-1] if times else 0)
+    return [post for _, post in sorted(zip(times, posts, strict=True), key=lambda pair: pair[0])]
 
 
 def _cut(posts: Sequence[Post], limits: Limits) -> list[MemCell]:
