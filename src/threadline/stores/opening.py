@@ -8,6 +8,8 @@ from urllib.parse import unquote, urlsplit
 from threadline.errors import ConfigurationError
 from threadline.ports import Store
 from threadline.stores.memory import MemoryStore
+from threadline.stores.postgres import PostgresStore
+from threadline.stores.sqlite import SQLiteStore
 
 __all__ = ["open_store"]
 
@@ -35,11 +37,7 @@ def _plain(url: str) -> Store:
         return MemoryStore()
     parts = urlsplit(url)
     if parts.scheme == "sqlite" and not parts.netloc and len(parts.path) > 1:
-        from threadline.stores.sqlite import SQLiteStore
-
         return SQLiteStore(unquote(parts.path[1:]))
     if parts.scheme in ("postgresql", "postgres"):
-        from threadline.stores.postgres import PostgresStore
-
         return PostgresStore(url)
     raise ConfigurationError(f"{parts.scheme or 'this'} names no store; known are {_KNOWN}", key="url")

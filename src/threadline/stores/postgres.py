@@ -31,8 +31,8 @@ _MIGRATING = 0x54684C6E
 class PostgresStore:
     """A store in a schema of a PostgreSQL database; any number of processes may share it.
 
-    Transactions are REPEATABLE READ: what somebody else changed first is a `ConflictError`, never a lost update. Works
-    behind pgbouncer in transaction mode: nothing is prepared, and no setting outlives a transaction. A store belongs to
+    Writers of one scope take turns, by an advisory lock that ends with the transaction; readers see one snapshot and never
+    wait. Works behind pgbouncer in transaction mode: nothing is prepared, and no setting outlives a transaction. A store belongs to
     the event loop that first uses it.
 
     Args:
@@ -80,6 +80,11 @@ class PostgresStore:
         await self._made_ready()
         async with self._connection(write=write) as connection:
             self._counts[0] += 1
+            if write:
+                await connection.execute(
+                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
+                    ("\x1f".join((self.schema, scope.tenant, scope.owner)),),
+                )
             transaction = SqlTransaction(_Drive(self, connection), scope, write=write)
             try:
                 yield transaction
@@ -92,7 +97,8 @@ class PostgresStore:
         pool = await self._opened()
         with self._told():
             async with pool.connection() as connection:
-                await connection.set_isolation_level(self._psycopg.IsolationLevel.REPEATABLE_READ)
+                levels = self._psycopg.IsolationLevel  # a writer must see what the one before it committed
+                await connection.set_isolation_level(levels.READ_COMMITTED if write else levels.REPEATABLE_READ)
                 await connection.set_read_only(not write)
                 await connection.execute(
                     "SELECT set_config('search_path', quote_ident(%s), true), set_config('lock_timeout', %s, true)",
