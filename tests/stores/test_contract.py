@@ -7,6 +7,8 @@ from itertools import count
 import pytest
 
 from threadline.stores import MemoryStore, PostgresStore, SQLiteStore
+from threadline.stores import MemoryStore, SQLiteStore
+from threadline.stores.postgres import PostgresStore
 from threadline.testing.stores import StoreContract
 
 
@@ -32,5 +34,7 @@ class TestPostgres(StoreContract):
     @pytest.fixture
     async def store(self, postgres_url):
         store = PostgresStore(postgres_url, schema=f"contract_{next(self._schemas)}")
+    async def store(self, empty_postgres):
+        store = PostgresStore(**empty_postgres)
         yield store
         await store.close()

@@ -1,4 +1,4 @@
-"""Where things are kept: memory, SQLite, PostgreSQL."""
+"""Where things are kept: memory, SQLite, PostgreSQL, and sealed on any of them. The last two need extras."""
 
 from threadline.stores.memory import MemoryStore
 from threadline.stores.opening import open_store
@@ -6,3 +6,4 @@ from threadline.stores.postgres import PostgresStore
 from threadline.stores.sqlite import SQLiteStore
 
 __all__ = ["MemoryStore", "PostgresStore", "SQLiteStore", "open_store"]
+__all__ = ["MemoryStore", "SQLiteStore", "open_store"]
