@@ -42,8 +42,8 @@ class Weights(Struct, frozen=True, kw_only=True):
     sets that `make eval` measures; results change little when any of them changes by a half.
 
     Attributes:
-        prior: for a message of average length that shares nothing with what came before. Below 0: fewer cuts rather
-            than more.
+        prior: for a message of average length that shares nothing with what came before: even odds, and the evidence
+            has to say the rest. Lower it for fewer cuts.
         across: nearness in meaning of the two messages before and the two from the candidate on.
         beside: nearness of the candidate and the message before it.
         inside: nearness within each side, against which `across` is a valley (depth score, Hearst 1997).
@@ -53,7 +53,7 @@ class Weights(Struct, frozen=True, kw_only=True):
             introduction, Youmans 1991).
         answers: another speaker asked just before (adjacency pairs, Schegloff and Sacks 1973).
         initiative: it asks where nobody had asked.
-        assistant: an assistant answers rather than opens.
+        assistant: an assistant answers more often than it opens.
         closing: it thanks or takes leave.
         after_closing: the message before did, or asked whether there is anything else.
         refers: it points back with a pronoun.
@@ -61,7 +61,7 @@ class Weights(Struct, frozen=True, kw_only=True):
         hours: each doubling of a silence beyond one hour.
     """
 
-    prior: float = -0.25
+    prior: float = 0.0
     across: float = 1.5
     beside: float = 0.75
     inside: float = 0.75
@@ -70,7 +70,7 @@ class Weights(Struct, frozen=True, kw_only=True):
     novelty: float = 1.0
     answers: float = 1.0
     initiative: float = 1.0
-    assistant: float = 1.0
+    assistant: float = 0.5
     closing: float = 2.0
     after_closing: float = 1.0
     refers: float = 0.5
