@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 import pytest
 
 CORE = {"msgspec", "regex", "typing_extensions"}  # msgspec takes the last where it is installed
-CORE_ROOMS = ["errors", "text", "messages", "tokens", "transcript", "compat"]
+CORE_ROOMS = ["errors", "text", "messages", "tokens", "transcript", "boundary", "compat", "compat.everalgo"]
 
 
 def run(code):

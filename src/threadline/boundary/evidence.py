@@ -37,9 +37,9 @@ _HOUR_MS = 3_600_000
 class Weights(Struct, frozen=True, kw_only=True):
     """What each cue is worth, in nats: 1 makes a boundary 2.7 times as likely, or as unlikely.
 
-    Written down in quarters from what each cue is in the literature (a weak hint 0.5, a clear one 1, a strong one 2)
-    and checked on spliced conversations (see `docs/decisions/0023-boundaries-without-a-model.md`), not fitted to the
-    sets that `make eval` measures; results change little when any of them changes by a half.
+    Words and vectors are weighed by what a regression over spliced conversations gave them, halved; the other cues are
+    a weak hint (0.5), a clear one (1) or a strong one (2) by what the literature says of them. None is fitted to the
+    sets that `make eval` measures: see `docs/decisions/0023-boundaries-without-a-model.md`.
 
     Attributes:
         prior: for a message of average length that shares nothing with what came before: even odds, and the evidence
