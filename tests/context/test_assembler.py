@@ -168,6 +168,19 @@ def test_knowledge_stands_before_the_runs_request_as_data_of_a_user(dialect):
 
 
 @every_dialect
+def test_knowledge_may_stand_behind_the_conversation_instead(dialect):
+    measure = Measure(MODELS[dialect])
+    writer = ContextAssembler(
+        policy=DefaultPolicy(), measure=measure, naming=content_ref, dialect=dialect, data_at="end"
+    )
+
+    finished = writer.finish(writer.prepare(writer.price(full(dialect))))
+
+    assert ["quoted_data" in message.content for message in finished.request.messages][-3:] == [False, True, True]
+    assert check_conversation(finished.request) == ()
+
+
+@every_dialect
 def test_only_instructions_reach_the_system_role(dialect):
     sly = KnowledgeItem(id="k", content="SECRET", role="system", kind="memory", trust="external")
     hook = InstructionItem(id="h", content="Be brief.", provenance={"origin": "hook"})

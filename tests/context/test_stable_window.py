@@ -14,7 +14,7 @@ from threadline.context.assembler import ContextAssembler, Finished
 from threadline.context.default_policy import DefaultPolicy
 from threadline.context.plan import Omission
 from threadline.journal.canonical import content_ref
-from threadline.messages import check_conversation
+from threadline.messages import Fate, check_conversation
 from threadline.tokens import Measure
 
 from .items import asked, exchange, known, said, told
@@ -71,6 +71,10 @@ def test_after_a_move_the_window_holds_at_most_the_low_water_mark():
     conversation = moved.manifest.tokens.conversation
     assert 0.75 * 1000 - 60 < conversation <= 0.75 * 1000
     assert set(why_left_out(moved).values()) == {"budget", "window"}
+    assert {omission.fate for omission in moved.manifest.omissions} == {Fate.OMITTED}
+    start = {"from": spoken(first)[0], "to": spoken(moved)[0]}
+    assert moved.manifest.plan_metadata["window_moved"] == start
+    assert "window_moved" not in first.manifest.plan_metadata
 
 
 def test_what_was_left_out_does_not_come_back_while_the_window_stays():

@@ -103,10 +103,9 @@ def ingest(
             with show_journal.counted(f"ingesting {files.name_of(source)}", len(messages)) as done:
                 for at in range(0, len(messages), _BATCH):
                     batch = messages[at : at + _BATCH]
-                    before = thread.append(batch, message_ids=keys[at : at + _BATCH])
-                    new += before.is_new and len(batch)
+                    new += thread.append(batch, message_ids=keys[at : at + _BATCH]).added
                     done(len(batch))
-            told.append({"file": files.name_of(source), "messages": len(messages), "new": bool(new)})
+            told.append({"file": files.name_of(source), "messages": len(messages), "new": new})
     if as_json:
         print_json({"agent": agent, "files": told})
     else:

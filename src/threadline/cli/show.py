@@ -17,11 +17,21 @@ __all__ = ["console", "counts", "losses", "progress", "report", "share", "table"
 
 _WORST = 10
 
+_PIPED_WIDTH = 200
+"""Columns where no terminal says how many: wide enough that nothing is cut."""
+
 
 def console(*, stderr: bool = False) -> Console:
     """A console that colours only a terminal, and honours NO_COLOR."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, force_terminal=None if stream.isatty() else False, highlight=False, soft_wrap=True)
+    is_terminal = stream.isatty()
+    return Console(
+        file=stream,
+        force_terminal=None if is_terminal else False,
+        width=None if is_terminal else _PIPED_WIDTH,
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 @contextmanager

@@ -33,6 +33,7 @@ __all__ = [
 
 _WIDTH = 60
 _MOST_OMISSIONS = 20
+_WORDS = ("block", "role", "source", "fate", "reason")
 
 
 def text(words: str) -> None:
@@ -66,7 +67,7 @@ def history(page: HistoryPage) -> None:
     """A page of what was said, a line each."""
     rows = table("sequence", "role", "message", "fate", "said", left=("role", "message", "fate", "said"))
     for said in page.messages:
-        rows.add_row(str(said.sequence), said.role or "", said.message_id[:40], said.fate.value, _glance(said.wire))
+        rows.add_row(str(said.sequence), said.role or "", said.message_id, said.fate.value, _glance(said.wire))
     out = console()
     out.print(rows)
     if page.next_after is not None:
@@ -102,11 +103,11 @@ def manifest(found: LLMInputManifest, ref: str | None) -> None:
     if ref is not None:
         out.print(f"manifest {ref}", markup=False)
     totals = found.tokens
-    rows = table("tokens", "share", "block", "role", "source", "reason", left=("block", "role", "source", "reason"))
+    rows = table("tokens", "share", "block", "role", "source", "fate", "reason", left=_WORDS)
     for one in found.segments:
-        rows.add_row(
-            f"{one.tokens:,}", share(one.tokens, totals.total), one.item_id[:48], one.role, one.origin, one.reason
-        )
+        fate = one.metadata.get("inserted") or one.metadata.get("fate") or "kept"
+        cost = f"{one.tokens:,}", share(one.tokens, totals.total)
+        rows.add_row(*cost, _short(one.item_id), one.role, one.origin, fate, one.reason)
     out.print(rows)
     out.print()
     parts = ("instruction", "tools", "knowledge", "conversation", "response_format", "overhead")
@@ -117,10 +118,16 @@ def manifest(found: LLMInputManifest, ref: str | None) -> None:
         out.print()
         left = table("left out", "tokens", "reason", left=("reason",))
         for one in found.omissions[:_MOST_OMISSIONS]:
-            left.add_row(one.item_id[:48], f"{one.tokens:,}", one.reason)
+            left.add_row(_short(one.item_id), f"{one.tokens:,}", one.reason)
         out.print(left)
         if len(found.omissions) > _MOST_OMISSIONS:
             out.print(f"and {len(found.omissions) - _MOST_OMISSIONS} more")
+
+
+def _short(item_id: str) -> str:
+    """An item's id with its random part cut to what still tells it apart."""
+    kind, _, name = item_id.partition(":")
+    return f"{kind}:{name[:12]}" if name else kind
 
 
 def _cache(out: Any, found: LLMInputManifest) -> None:

@@ -12,7 +12,7 @@ from threadline.context.contents import content_bytes
 from threadline.context.costs import block_costs, priced
 from threadline.context.input import ContextPolicyInput
 from threadline.context.items import ConversationItem, InstructionItem, KnowledgeItem
-from threadline.context.layout import Block, arrange
+from threadline.context.layout import Block, DataPlace, arrange
 from threadline.context.manifest import LLMInputManifest, Segment, TokenTotals, encode_manifest
 from threadline.context.plan import ContextPlan, Omission
 from threadline.context.rendering import Rendered, render, request_of, tools_of
@@ -63,13 +63,17 @@ class ContextAssembler:
         measure: of the model that will be called: it prices the items and checks the request.
         naming: how contents are named.
         dialect: of the request.
+        data_at: where knowledge stands; see `DataPlace`.
     """
 
-    def __init__(self, *, policy: Policy, measure: Measure, naming: Naming, dialect: Dialect) -> None:
+    def __init__(
+        self, *, policy: Policy, measure: Measure, naming: Naming, dialect: Dialect, data_at: DataPlace = "run"
+    ) -> None:
         self._policy = policy
         self._measure = measure
         self._naming = naming
         self._dialect: Dialect = known_dialect(dialect)
+        self._data_at: DataPlace = data_at
 
     def price(
         self, input: ContextPolicyInput, *, response_format: Any = None, known: Mapping[str, int] | None = None
@@ -126,7 +130,7 @@ class ContextAssembler:
             raise refuse("V20", f"finish takes what prepare gave, not {type(prepared).__name__}")
         given, plan = prepared.input, prepared.plan
         validate_plan(given, plan)
-        blocks = arrange(plan, execution_id=given.execution_id, dialect=self._dialect)
+        blocks = arrange(plan, execution_id=given.execution_id, dialect=self._dialect, data_at=self._data_at)
         rendered = render(blocks, self._dialect)
         request = request_of(
             rendered,
@@ -175,6 +179,7 @@ class ContextAssembler:
                 first_difference=_comparison(previous_contents or {}, writing.contents),
             ),
             policy=getattr(self._policy, "__name__", type(self._policy).__name__),
+            plan_metadata=plan.metadata,
             adapter_name=adapter_name,
             adapter_version=adapter_version,
             branch=branch,

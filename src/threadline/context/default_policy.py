@@ -91,6 +91,7 @@ class _Selection:
         self._known: set[str] = set()
         self._reasons: dict[str, str] = {}
         self._omitted: dict[str, OmissionReason] = {}
+        self._moved: dict[str, Any] = {}
 
     def plan(self) -> ContextPlan:
         shown = _shown(self._input)
@@ -165,6 +166,8 @@ class _Selection:
                 del self._reasons[item.id]
         self._left = room
         self._walk(candidates, newest if low < newest <= room else low, "window", reduce=True)
+        starts = [_first_id(self._groups[min(held)]) if held else None for held in (candidates, self._taken)]
+        self._moved = {"window_moved": {"from": starts[0], "to": starts[1]}}
 
     def _as_shown(self, group: Group, cap: int | None) -> Group:
         return group if cap is None else reduced(group, cap, self._input) or group
@@ -246,6 +249,7 @@ class _Selection:
                 "default_policy": True,
                 "estimated_fixed_tokens": self._fixed,
                 "estimated_unused_tokens": self._left,
+                **self._moved,
             },
             omissions=tuple(self._omissions()),
             reasons=self._reasons,

@@ -8,7 +8,7 @@ next run shares all that was said before this one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -24,9 +24,27 @@ from threadline.context.manifest import Segment, SegmentCategory
 from threadline.context.plan import ContextPlan
 from threadline.messages.message import Dialect, Role
 
-__all__ = ["APART", "SYSTEM_ROLES", "Block", "arrange", "block_of", "block_of_segment", "is_system", "source_label"]
+__all__ = [
+    "APART",
+    "SYSTEM_ROLES",
+    "Block",
+    "DataPlace",
+    "arrange",
+    "block_of",
+    "block_of_segment",
+    "is_system",
+    "source_label",
+]
 
 SYSTEM_ROLES: frozenset[Role] = frozenset({"system", "developer"})
+
+DataPlace: TypeAlias = Literal["run", "end"]
+"""Where what changes from run to run stands.
+
+`run`: before the input of the run, where it stays for all calls of the run; the next run reads the messages of this one
+anew. `end`: behind the conversation, in every call; then only the data itself is ever read anew, but a user's message
+behind tool results ends the turn that a model reasons in, and some providers drop its reasoning then.
+"""
 
 APART: frozenset[Dialect] = frozenset({"anthropic", "google"})
 """Dialects that keep all instructions apart from the messages."""
@@ -109,13 +127,16 @@ def is_system(block: Block, dialect: Dialect) -> bool:
     return block.category == "instruction" or (block.category == "conversation" and dialect in APART)
 
 
-def arrange(plan: ContextPlan, *, execution_id: str | None, dialect: Dialect) -> tuple[Block, ...]:
+def arrange(
+    plan: ContextPlan, *, execution_id: str | None, dialect: Dialect, data_at: DataPlace = "run"
+) -> tuple[Block, ...]:
     """The blocks of a plan in the order of the request: system text, conversation with the run's data, the new input.
 
     Args:
         plan: what to show.
         execution_id: the run; its data stands before its first message, in every call of the run.
         dialect: some keep instructions that stand in the conversation apart as well.
+        data_at: `end` puts the data behind the conversation instead.
     """
     instructions = [block_of(item) for item in plan.instruction]
     system = [block for block in instructions if is_system(block, dialect)]
@@ -123,7 +144,7 @@ def arrange(plan: ContextPlan, *, execution_id: str | None, dialect: Dialect) ->
     volatile += [block_of(item) for item in plan.knowledge]
     talk: list[Block] = []
     asked: list[Block] = []
-    anchor = _anchor(plan.conversation, execution_id)
+    anchor = _anchor(plan.conversation, execution_id) if data_at == "run" else None
     for number, group in enumerate(plan.conversation):
         if number == anchor:
             talk += volatile

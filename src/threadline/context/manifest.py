@@ -104,6 +104,7 @@ class LLMInputManifest(Struct, frozen=True, kw_only=True):
         omissions: every candidate that was left out.
         calibration_factor: what the measure multiplied its counts by.
         policy: the class of the policy.
+        plan_metadata: what the policy said of its plan.
         agent_revision, context_revision, journal_position, branch: what of the journal had been seen.
 
     Raises:
@@ -129,6 +130,7 @@ class LLMInputManifest(Struct, frozen=True, kw_only=True):
     calibration_factor: float = 1.0
     cache: CachePlan = CachePlan()
     policy: str = ""
+    plan_metadata: Any = _EMPTY
     adapter_name: str | None = None
     adapter_version: str | None = None
     agent_revision: int = 0
@@ -146,6 +148,7 @@ class LLMInputManifest(Struct, frozen=True, kw_only=True):
         if [segment.position for segment in ordered] != list(range(len(ordered))):
             raise _refused("positions must be 0 to n-1", "segments")
         force_setattr(self, "segments", ordered)
+        force_setattr(self, "plan_metadata", freeze(self.plan_metadata))
         asks = sum(segment.delivery == "ask_argument" for segment in ordered)
         if asks != (1 if self.call_mode == "ask" else 0):
             raise _refused(f"mode {self.call_mode!r} with {asks} ask segments", "segments")

@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr
 
 from threadline.context.items import Category, ConversationItem, InstructionItem, Item, KnowledgeItem, ToolItem
 from threadline.journal.frozen import freeze
+from threadline.messages.fate import Fate
 
 __all__ = ["ContextPlan", "Omission", "OmissionReason"]
 
@@ -31,6 +32,11 @@ class Omission(Struct, frozen=True, kw_only=True):
     category: Category
     reason: OmissionReason
     tokens: int
+
+    @property
+    def fate(self) -> Fate:
+        """What became of it, in the words that all reports share."""
+        return Fate.PRUNED if self.reason == "reduced" else Fate.OMITTED
 
 
 class ContextPlan(Struct, frozen=True, kw_only=True):

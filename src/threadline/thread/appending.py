@@ -38,14 +38,19 @@ class Appended(Struct, frozen=True, kw_only=True):
         record_ids: the same by record.
         sequence: the journal's position after it.
         execution_id: the run that the last of them belongs to.
-        is_new: False where all of them were there already.
+        added: how many of them were not there already.
     """
 
     message_ids: tuple[str, ...]
     record_ids: tuple[str, ...]
     sequence: int
     execution_id: str | None
-    is_new: bool
+    added: int
+
+    @property
+    def is_new(self) -> bool:
+        """False where all of them were there already."""
+        return self.added > 0
 
 
 async def append(
@@ -118,6 +123,7 @@ async def write(
     )
     known = await book.keyed(root, [key for key in keys if key is not None]) if keys else {}
     entries: list[Entry] = []
+    added: set[int] = set()
     ids: dict[int, str] = {}
     record_ids: dict[int, str] = {}
     current = execution_id or root.execution_id
@@ -156,6 +162,7 @@ async def write(
         if is_first:
             ids[one.number], record_ids[one.number] = key or entry.record_id, entry.record_id
         entries.append(entry)
+        added.add(one.number)
         if one.redacted:
             entries.append(_secrets(desk, one, entry))
     if entries and home != home_in(root):
@@ -167,7 +174,7 @@ async def write(
         record_ids=tuple(record_ids[number] for number in sorted(ids)),
         sequence=root.journal_position,
         execution_id=current,
-        is_new=bool(entries),
+        added=len(added),
     )
     return root, appended
 

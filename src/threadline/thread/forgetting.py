@@ -24,6 +24,7 @@ async def derived_from(book: Book, records: Collection[JournalRecord]) -> Derive
     asked = {record.record_id: record.sequence for record in records}
     decided: list[str] = []
     contents: set[str] = set()
+    manifests: set[str] = set()
     after = 0
     while page := await book.transaction.rows(book.agent_id, kinds=("decided",), after=after, limit=_PAGE):
         after = page[-1].sequence
@@ -38,7 +39,18 @@ async def derived_from(book: Book, records: Collection[JournalRecord]) -> Derive
             if _shows(manifest, asked) or _remembers(state, asked):
                 decided.append(record.record_id)
                 contents |= {ref, *_told(manifest, asked)}
-    return Derived(record_ids=tuple(decided), contents=tuple(sorted(contents)))
+                manifests.add(ref)
+    return Derived(record_ids=(*decided, *await _outcomes_of(book, manifests)), contents=tuple(sorted(contents)))
+
+
+async def _outcomes_of(book: Book, manifests: set[str]) -> list[str]:
+    """What was recorded of these calls: while it names a manifest, that stays, with the hashes of what it showed."""
+    found: list[str] = []
+    after = 0
+    while page := await book.transaction.rows(book.agent_id, kinds=("llm_call_recorded",), after=after, limit=_PAGE):
+        after = page[-1].sequence
+        found += (row.record_id for row in page if not manifests.isdisjoint(row.refs))
+    return found
 
 
 def _shows(manifest: LLMInputManifest, asked: dict[str, int]) -> bool:

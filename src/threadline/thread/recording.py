@@ -152,7 +152,7 @@ async def _known(book: Book, root: AgentRoot, call: Call, record: LLMCallRecord)
         raise ConflictError("another outcome is recorded for this call", llm_call_id=call.llm_call_id, final=True)
     ids = tuple(said.get("replies", ()))
     return Appended(
-        message_ids=ids, record_ids=ids, sequence=root.journal_position, execution_id=call.execution_id, is_new=False
+        message_ids=ids, record_ids=ids, sequence=root.journal_position, execution_id=call.execution_id, added=0
     )
 
 

@@ -14,7 +14,7 @@ from threadline.messages.message import Dialect
 from threadline.thread.schemas import WINDOW
 from threadline.thread.window import Seen, Window, WindowState
 
-__all__ = ["Decided", "Knowledge", "Warm", "home_in"]
+__all__ = ["Decided", "Knowledge", "Warm", "decided_of", "home_in", "seen_of"]
 
 _PAGE = 500
 
