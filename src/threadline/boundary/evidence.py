@@ -56,6 +56,7 @@ class Weights(Struct, frozen=True, kw_only=True):
         assistant: an assistant answers more often than it opens.
         closing: it thanks or takes leave.
         after_closing: the message before did, or asked whether there is anything else.
+        greeting: it begins with a greeting (openings, Schegloff 1968).
         refers: it points back with a pronoun.
         after_task: the assistant has handed in its work.
         hours: each doubling of a silence beyond one hour.
@@ -73,6 +74,7 @@ class Weights(Struct, frozen=True, kw_only=True):
     assistant: float = 0.5
     closing: float = 2.0
     after_closing: float = 1.0
+    greeting: float = 1.0
     refers: float = 0.5
     after_task: float = 2.0
     hours: float = 1.0
@@ -101,6 +103,7 @@ def log_odds(turns: Sequence[Turn], at: int, weights: Weights, scale: Scale | No
     else:
         odds += weights.initiative * turn.asks
     odds -= weights.assistant * turn.assistant
+    odds += weights.greeting * turn.greets
     odds -= weights.refers * turn.refers
     if turn.closes:
         odds -= weights.closing
