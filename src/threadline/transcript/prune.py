@@ -85,7 +85,7 @@ def _cut(start: int, end: int, replacement: str) -> Cut:
 
 
 def _tiny_cut(text: str, max_chars: int) -> Cut:
-    """No room for words: the beginning and an ellipsis, where that is less than what it stands for in every encoding."""
+    """No room for words: the beginning and an ellipsis, where that is no more than what it stands for."""
     if len(text) - max_chars < _ELLIPSIS_CHARS:
         return _cut(boundary_at_or_before(text, max_chars), len(text), "")
     return _cut(boundary_at_or_before(text, max_chars - 1), len(text), "\u2026")
