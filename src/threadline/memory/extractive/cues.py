@@ -18,6 +18,7 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile("[\u3040-\u30fa\u30fc-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 _LATIN = re.compile(r"[^\W\d_]")
+_LETTERS = (("spanish", re.compile("[\u00bf\u00a1\u00f1]")), ("german", re.compile("[\u00df\u00e4\u00f6\u00fc]")))
 _NOTHING = re.compile(r"(?!)")
 _TAGS = {"en": "english", "zh": "chinese", "de": "german", "es": "spanish", "ru": "russian", "ja": "japanese"}
 _TAGS["ko"] = "korean"
@@ -32,6 +33,8 @@ class Cues(Struct, frozen=True, kw_only=True):
     language: str
     self: re.Pattern[str] = _NOTHING
     state: re.Pattern[str] = _NOTHING
+    acts: re.Pattern[str] = _NOTHING
+    doubt: re.Pattern[str] = _NOTHING
     stable: re.Pattern[str] = _NOTHING
     courtesy: re.Pattern[str] = _NOTHING
     future: re.Pattern[str] = _NOTHING
@@ -92,7 +95,8 @@ def language_in(text: str, default: str = "english") -> str:
     han, hangul = len(_HAN.findall(text)), len(_HANGUL.findall(text))
     if max(han, hangul) * 4 > len(_LATIN.findall(text)):  # a quarter: a character says as much as a word
         return "chinese" if han >= hangul and han else "korean" if hangul else default
-    return language_of(text, default)
+    found = language_of(text, "")
+    return found or next((name for name, letters in _LETTERS if letters.search(text)), default)
 
 
 def named_language(name: str) -> str:

@@ -85,7 +85,7 @@ def quotes(cell: MemCell, *, language: str | None = None) -> Iterator[Quote]:
     """
     before = "english"
     for message in cell.items:
-        if not is_chat(message) or _is_heartbeat(message.content):
+        if not _speaks(message) or _is_heartbeat(message.content):
             continue
         text = message.content
         spoken = language or language_in(text, before)
@@ -96,6 +96,12 @@ def quotes(cell: MemCell, *, language: str | None = None) -> Iterator[Quote]:
             if _is_prose(text, start, end) and not any(a < end and start < b for a, b in silent):
                 quote = text[start:end]
                 yield Quote(text=quote, message=message, start=start, end=end, language=spoken, is_note=is_note)
+
+
+def _speaks(message: Message) -> bool:
+    """True for chat, and for what the assistant says beside a tool call."""
+    beside_call = message.kind == "tool_call" and message.role == "assistant" and message.origin == "conversation"
+    return beside_call or is_chat(message)
 
 
 def _unsaid(message: Message) -> list[tuple[int, int]]:

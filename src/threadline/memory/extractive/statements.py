@@ -10,8 +10,8 @@ from threadline.memory.extractive.quotes import Quote
 
 __all__ = ["ENOUGH", "is_question", "names_in", "weight"]
 
-ENOUGH = 2.0
-"""From this weight on a sentence is a statement worth keeping: a first person with a verb, or with a name or a number."""
+ENOUGH = 2.5
+"""From this weight on a sentence is worth keeping: a first person who acts, or is and has something solid or lasting."""
 
 _QUESTION = re.compile(r"[?\uff1f\u061f][\"'\u201d\u2019)\]]*$")
 _NUMBER = re.compile(r"\d")
@@ -57,9 +57,10 @@ def weight(quote: Quote) -> float:
         return ENOUGH + solid
     said = 1.0 if cues.self.search(text) else 0.0
     if said:
-        said += 1.0 if cues.state.search(text) else 0.0
+        said += 1.5 if cues.acts.search(text) else 1.0 if cues.state.search(text) else 0.0
         said += 1.0 if cues.stable.search(text) else 0.0
-    return said + solid - (1.5 if cues.courtesy.search(text) else 0.0)
+    said -= (0.5 if solid else 1.5) if cues.courtesy.search(text) else 0.0
+    return said + solid - (0.5 if cues.doubt.search(text) else 0.0)
 
 
 def _solid(text: str, cues: Cues) -> float:
