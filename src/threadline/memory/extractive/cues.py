@@ -12,7 +12,7 @@ from msgspec import Struct
 from threadline.errors import InvalidInputError
 from threadline.text.stems import language_of
 
-__all__ = ["LANGUAGES", "Cues", "cues_of", "language_in", "named_language"]
+__all__ = ["LANGUAGES", "Cues", "categories", "cues_of", "language_in", "named_language"]
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile("[\u3040-\u30fa\u30fc-\u30ff]")
@@ -61,6 +61,13 @@ def cues_of(language: str) -> Cues:
     patterns = {name: re.compile(value, re.IGNORECASE) for name, value in entry.items() if isinstance(value, str)}
     known = {name: pattern for name, pattern in patterns.items() if name in Cues.__struct_fields__}
     return Cues(language=language, dates=dates, date_code=code if isinstance(code, str) else None, **known)
+
+
+@cache
+def categories() -> dict[str, re.Pattern[str]]:
+    """What statements of a profile are about, by label; a word may begin another, but not stand inside one."""
+    listed = _entries()["categories"]
+    return {name: re.compile(rf"(?<![a-z])(?:{words})", re.IGNORECASE) for name, words in listed.items()}
 
 
 _EVERYWHERE = r"(?<!\d)(?:19|20)\d\d-\d\d-\d\d(?!\d)|(?<![\d.])\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d(?!\d)"

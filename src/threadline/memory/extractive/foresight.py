@@ -86,11 +86,7 @@ def _to_come(quote: Quote, said_on: date | None) -> Sequence[Days]:
     speaks_of_future = cues.future.search(text) is not None
     over = cues.past.search(text) is not None and not speaks_of_future
     named = [*days_in(text, quote.language, said_on)]
-    coming = [
-        one
-        for one in named
-        if one.first is None or said_on is None or ((one.last or one.first) >= said_on and not (over and one.by_weekday))
-    ]
+    coming = [one for one in named if not _is_past(one, said_on) and not (over and one.by_weekday)]
     if any(one.first is not None for one in coming) and (speaks_of_future or not over):
         return coming
     if over or cues.courtesy.search(text):
@@ -98,3 +94,7 @@ def _to_come(quote: Quote, said_on: date | None) -> Sequence[Days]:
     if speaks_of_future and (quote.is_note or cues.self.search(text)):
         return coming or _UNDATED
     return [one for one in coming if quote.is_note] or ()
+
+
+def _is_past(days: Days, said_on: date | None) -> bool:
+    return days.last is not None and said_on is not None and days.last < said_on

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from msgspec import structs
 
 from threadline.boundary import MemCell
-from threadline.memory.extractive.cues import cues_of
+from threadline.memory.extractive.cues import categories, cues_of
 from threadline.memory.extractive.quotes import Quote, is_said_by, quotes
 from threadline.memory.extractive.statements import is_question
 from threadline.memory.product import folded, merged_sources
@@ -86,22 +85,5 @@ def _add(items: dict[str, ExplicitInfoItem], quote: Quote) -> None:
     )
 
 
-_CATEGORIES = (
-    ("health", r"allerg|vegan|vegetarian|glasses|diabet|asthma|过敏|不吃|аллерг|alérg|アレルギー|알레르기"),
-    ("family", r"wife|husband|partner|sons?|daughter|kids?|child|mother|mom|father|dad|brother|sister|married|老婆|老公"
-     r"|丈夫|妻子|儿子|女儿|孩子|爸|妈|Frau|Mann|Kinder|espos[oa]|hij[oa]|жена|муж|сын|дочь|妻|夫|息子|娘"),
-    ("work", r"work|job|company|career|manage|lead|director|engineer|designer|teacher|firm|工作|公司|上班|arbeite|Beruf"
-     r"|trabajo|работа|仕事|会社|働|일해|회사"),
-    ("home", r"live|home|house|apartment|from|grew up|hometown|住|来自|wohne|lebe|vivo|живу|살"),
-    ("identity", r"name|call me|\d+ years|i['\u2019]?m \d|born|叫|今年|heiße|llamo|зовут|мне \d"),
-    ("preference", r"prefer|like|love|hate|enjoy|dislike|avoid|favou?rite|trust|喜欢|爱|讨厌|mag|liebe|gusta|encanta|люблю"
-     r"|нрав|好き|嫌い|좋아|싫어"),
-    ("goal", r"goal|aim|plan"),
-)  # fmt: skip
-"""The first that matches is the label; the word may be a part of another."""
-
-_COMPILED = tuple((name, re.compile(rf"(?<![a-z])(?:{words})", re.IGNORECASE)) for name, words in _CATEGORIES)
-
-
 def _category(text: str) -> str | None:
-    return next((name for name, pattern in _COMPILED if pattern.search(text)), None)
+    return next((name for name, pattern in categories().items() if pattern.search(text)), None)

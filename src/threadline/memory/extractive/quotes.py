@@ -19,7 +19,9 @@ __all__ = ["Quote", "is_said_by", "quotes"]
 _BLOCK = re.compile(r"<([A-Za-z][\w:.-]{2,})\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL)
 """An element and what is in it: fenced data, reminders, recalled memories, pasted markup. Nobody speaks in elements."""
 
-_HEARTBEAT = re.compile(r"\s*\W*(?:ping|pong|keep[ -]?alive|no[_ ]reply|heartbeat\b.*)\W*\s*", re.IGNORECASE | re.DOTALL)
+_HEARTBEAT = re.compile(
+    r"\s*\W*(?:ping|pong|keep[ -]?alive|no[_ ]reply|heartbeat\b.*)\W*\s*", re.IGNORECASE | re.DOTALL
+)
 _HEARTBEAT_WORD = re.compile(r"\bHEARTBEAT(?:_OK|\.md)?\b")
 _SIGNED = re.compile(r"[{}=<>\\|`$/]{2}|[{}]|\w\(\)|^\s*(?:File|Traceback)\b|(?:^|\s)--?\w+=|\S{60}")
 """Signs of code, paths and logs."""
@@ -126,4 +128,4 @@ def _is_prose(text: str, start: int, end: int) -> bool:
     if text[text.rfind("\n", 0, start) + 1 : start].lstrip().startswith(">"):
         return False  # another's words
     letters = sum(map(str.isalpha, quote))
-    return letters * 2 > sum(not char.isspace() for char in quote)
+    return letters * 2 > sum(not char.isspace() and not char.isdigit() for char in quote)

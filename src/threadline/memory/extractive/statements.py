@@ -11,7 +11,7 @@ from threadline.memory.extractive.quotes import Quote
 __all__ = ["ENOUGH", "is_question", "names_in", "weight"]
 
 ENOUGH = 2.5
-"""From this weight on a sentence is worth keeping: a first person who acts, or is and has something solid or lasting."""
+"""From this weight on a sentence is kept: a first person who acts, or who is or has something solid or lasting."""
 
 _QUESTION = re.compile(r"[?\uff1f\u061f][\"'\u201d\u2019)\]]*$")
 _NUMBER = re.compile(r"\d")
@@ -45,7 +45,7 @@ def names_in(text: str, language: str) -> Iterator[str]:
 
 
 def weight(quote: Quote) -> float:
-    """How much a sentence says: 1 for a first person and for its verb, more for names and numbers, less for courtesy."""
+    """How much a sentence says: more for a first person, its verb, names and numbers, less for courtesy and doubt."""
     cues = cues_of(quote.language)
     if quote.message.role == "assistant":
         return _told(quote, cues)
