@@ -38,4 +38,8 @@ def _plain(url: str) -> Store:
         from threadline.stores.sqlite import SQLiteStore
 
         return SQLiteStore(unquote(parts.path[1:]))
+    if parts.scheme in ("postgresql", "postgres"):
+        from threadline.stores.postgres import PostgresStore
+
+        return PostgresStore(url)
     raise ConfigurationError(f"{parts.scheme or 'this'} names no store; known are {_KNOWN}", key="url")

@@ -100,14 +100,14 @@ SELECT sequence, record_id, branch, kind, key, refs, body
 FROM journal_rows
 WHERE tenant = :tenant AND owner = :owner AND agent_id = :agent_id
     AND key IN (SELECT value FROM json_each(:keys))
-ORDER BY sequence;
+ORDER BY +sequence;  -- the plus keeps the planner from walking the whole journal in order
 
 -- rows_recorded: Rows with one of some record ids.
 SELECT sequence, record_id, branch, kind, key, refs, body
 FROM journal_rows
 WHERE tenant = :tenant AND owner = :owner AND agent_id = :agent_id
     AND record_id IN (SELECT value FROM json_each(:record_ids))
-ORDER BY sequence;
+ORDER BY +sequence;  -- the plus keeps the planner from walking the whole journal in order
 
 -- places: Sequence, record id and refs of the rows that have one of some sequences or one of some record ids.
 SELECT sequence, record_id, refs
