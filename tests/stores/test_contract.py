@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 import pytest
 
-from threadline.stores import MemoryStore, PostgresStore, SQLiteStore
 from threadline.stores import MemoryStore, SQLiteStore
 from threadline.stores.postgres import PostgresStore
 from threadline.testing.stores import StoreContract
@@ -29,11 +26,7 @@ class TestSQLite(StoreContract):
 
 
 class TestPostgres(StoreContract):
-    _schemas = count()
-
     @pytest.fixture
-    async def store(self, postgres_url):
-        store = PostgresStore(postgres_url, schema=f"contract_{next(self._schemas)}")
     async def store(self, empty_postgres):
         store = PostgresStore(**empty_postgres)
         yield store

@@ -2,8 +2,6 @@
 
 from threadline.stores.memory import MemoryStore
 from threadline.stores.opening import open_store
-from threadline.stores.postgres import PostgresStore
 from threadline.stores.sqlite import SQLiteStore
 
-__all__ = ["MemoryStore", "PostgresStore", "SQLiteStore", "open_store"]
 __all__ = ["MemoryStore", "SQLiteStore", "open_store"]

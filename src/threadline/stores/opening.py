@@ -11,7 +11,6 @@ from threadline.errors import ConfigurationError
 from threadline.ports import Store
 from threadline.ports.keys import KeyProvider
 from threadline.stores.memory import MemoryStore
-from threadline.stores.postgres import PostgresStore
 from threadline.stores.sqlite import SQLiteStore
 
 __all__ = ["open_store"]
@@ -41,11 +40,6 @@ def open_store(url: str, *, keys: KeyProvider | None = None) -> Store:
 
 def _plain(url: str) -> Store:
     parts = urlsplit(url)
-    if parts.scheme == "sqlite" and not parts.netloc and len(parts.path) > 1:
-        return SQLiteStore(unquote(parts.path[1:]))
-    if parts.scheme in ("postgresql", "postgres"):
-        return PostgresStore(url)
-    raise ConfigurationError(f"{parts.scheme or 'this'} names no store; known are {_KNOWN}", key="url")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     match parts.scheme:
         case "memory" if not parts.netloc and not parts.path and not options:

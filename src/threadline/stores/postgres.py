@@ -32,9 +32,6 @@ _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 class PostgresStore:
     """A store in one schema of a PostgreSQL database.
 
-    Writers of one scope take turns, by an advisory lock that ends with the transaction; readers see one snapshot and never
-    wait. Works behind pgbouncer in transaction mode: nothing is prepared, and no setting outlives a transaction. A store belongs to
-    the event loop that first uses it.
     A transaction that writes first takes the scope's advisory lock, so writers of one owner take turns as on SQLite,
     and those of different owners do not meet. Nothing outlives a transaction on a connection (no prepared statements,
     no session settings): a pooler in transaction mode is fine in between. The store belongs to the event loop that
@@ -96,15 +93,6 @@ class PostgresStore:
     async def transaction(self, scope: Scope, *, write: bool = True) -> AsyncGenerator[SqlTransaction]:
         """See `Store.transaction`."""
         scope = checked_scope(scope)
-        await self._made_ready()
-        async with self._connection(write=write) as connection:
-            self._counts[0] += 1
-            if write:
-                await connection.execute(
-                    "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))",
-                    ("\x1f".join((self.schema, scope.tenant, scope.owner)),),
-                )
-            transaction = SqlTransaction(_Drive(self, connection), scope, write=write)
         begin = f"BEGIN; {self._settings}; SELECT pg_advisory_xact_lock({self._lock(scope.tenant, scope.owner)})"
         async with self._session(begin if write else self._reading) as session:
             self._transactions += 1
@@ -130,16 +118,6 @@ class PostgresStore:
     @asynccontextmanager
     async def _session(self, begin: str) -> AsyncGenerator[PostgresSession]:
         pool = await self._opened()
-        with self._told():
-            async with pool.connection() as connection:
-                levels = self._psycopg.IsolationLevel  # a writer must see what the one before it committed
-                await connection.set_isolation_level(levels.READ_COMMITTED if write else levels.REPEATABLE_READ)
-                await connection.set_read_only(not write)
-                await connection.execute(
-                    "SELECT set_config('search_path', quote_ident(%s), true), set_config('lock_timeout', %s, true)",
-                    (self.schema, f"{int(self._timeout_s * 1000)}ms"),
-                )
-                yield connection
         connection = await self._begun(pool, begin)
         session = PostgresSession(connection, self.place)
         try:
