@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import Any, TypeVar
 
 __all__ = ["run_sync"]
@@ -27,5 +26,5 @@ def run_sync(function: Callable[[], Coroutine[Any, Any, T]], *, instead: str) ->
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return anyio.run(partial(function))
+        return anyio.run(function)
     raise RuntimeError(f"an event loop is running in this thread: await {instead} instead")
