@@ -30,7 +30,7 @@ class Key(Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class KeyProvider(Protocol):
-    """Keeps the keys of scopes. `keys` is asked in every transaction: a remote provider should keep what it got for a while.
+    """Keeps the keys of scopes. `keys` is asked in every transaction: a remote provider should keep them for a while.
 
     A scope's newest key seals what is written; the older ones still open what they sealed. Destroying a scope's keys
     makes all of its data unreadable, in every copy and backup.

@@ -25,7 +25,7 @@ def open_store(url: str, *, keys: KeyProvider | None = None) -> Store:
     """The store that a URL names; nothing is opened before the first transaction.
 
     Args:
-        url: `memory:`, `sqlite:///path` or `postgresql://...`. After `?`: what `SQLiteStore` and `PostgresStore` take by
+        url: `memory:`, `sqlite:///path`, `postgresql://...`. After `?` what `SQLiteStore` and `PostgresStore` take by
             the same names (`sqlite:///file.db?synchronous=normal`); the rest of a `postgresql` URL is libpq's.
         keys: everything is sealed with its owner's key.
 
