@@ -18,7 +18,7 @@ BIN := .venv/bin
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cover check bench fuzz soak lock clean
+.PHONY: help demo test cover check bench eval fuzz soak lock clean
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -41,6 +41,9 @@ check: .venv/dev.stamp ## lint, format, types, import floors
 
 bench: .venv/bench.stamp ## measure against peers, ratios in one run
 	@$(BIN)/python -m pytest -m bench --capture=no $(ARGS)
+
+eval: .venv/dev.stamp ## measure quality on labelled data: make eval DATA=folder
+	@$(if $(DATA),THREADLINE_DATA="$(DATA)") $(BIN)/python -m pytest -m eval --capture=no $(ARGS)
 
 fuzz: .venv/dev.stamp ## draw very many histories, budgets and dialects
 	@$(BIN)/python -m pytest -m fuzz --hypothesis-profile=fuzz $(ARGS)

@@ -8,8 +8,9 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-CORE = {"msgspec", "regex", "typing_extensions"}  # msgspec takes the last where it is installed
-CORE_ROOMS = ["errors", "text", "messages", "tokens", "transcript", "compat"]
+# The last are what msgspec and anyio take where they are installed.
+CORE = {"anyio", "msgspec", "regex", "idna", "sniffio", "typing_extensions"}
+CORE_ROOMS = ["errors", "text", "messages", "tokens", "transcript", "boundary", "compat", "compat.everalgo"]
 
 
 def run(code):

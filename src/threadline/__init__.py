@@ -10,8 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from threadline.errors import ContextBudgetExceededError, InvalidInputError, ThreadlineError
+    from threadline.engine import Engine, SyncEngine
+    from threadline.errors import ConflictError, ContextBudgetExceededError, InvalidInputError, ThreadlineError
     from threadline.messages import Fate, Group, Message, Request, check_conversation, detect_dialect, restore
+    from threadline.thread import Call, Thread
     from threadline.tokens import count_request, count_tokens, estimate_messages_tokens, estimate_tokens
     from threadline.transcript import (
         FitPolicy,
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Call",
+    "ConflictError",
     "ContextBudgetExceededError",
+    "Engine",
     "Fate",
     "FitPolicy",
     "FitResult",
@@ -38,6 +43,8 @@ __all__ = [
     "InvalidInputError",
     "Message",
     "Request",
+    "SyncEngine",
+    "Thread",
     "ThreadlineError",
     "balance_tool_call_boundary",
     "check_conversation",
@@ -58,7 +65,8 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "threadline.errors": ("ContextBudgetExceededError", "InvalidInputError", "ThreadlineError"),
+    "threadline.engine": ("Engine", "SyncEngine"),
+    "threadline.errors": ("ConflictError", "ContextBudgetExceededError", "InvalidInputError", "ThreadlineError"),
     "threadline.messages": (
         "Fate",
         "Group",
@@ -68,6 +76,7 @@ _ROOMS = {
         "detect_dialect",
         "restore",
     ),
+    "threadline.thread": ("Call", "Thread"),
     "threadline.tokens": ("count_request", "count_tokens", "estimate_messages_tokens", "estimate_tokens"),
     "threadline.transcript": (
         "FitPolicy",

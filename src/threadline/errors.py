@@ -2,9 +2,12 @@
 
     ThreadlineError
     ├── InvalidInputError (also ValueError)   the caller's data or options are wrong; names the place
-    │   └── UnknownModelError                 the model has no known window; lists near names
+    │   ├── UnknownModelError                 the model has no known window; lists near names
+    │   └── WrongReturnError (also TypeError)  a callable of the caller's gave back another type than it should
     ├── ConfigurationError                    the set-up is wrong
     ├── ContextBudgetExceededError            required material does not fit; lists it by size
+    │   └── RequiredLeftOutError              a policy left out what is required
+    ├── FilterBlockError                      a filter refused to let something through
     ├── IntegrityError                        stored or elided material does not match its record
     ├── SerializationError                    a value cannot be written or read in its format
     ├── StoreError                            the place where things are stored cannot be reached or written
@@ -27,16 +30,19 @@ __all__ = [
     "ConfigurationError",
     "ConflictError",
     "ContextBudgetExceededError",
+    "FilterBlockError",
     "ForgottenError",
     "IntegrityError",
     "InvalidInputError",
     "LLMOutputError",
     "ModelError",
     "NotFoundError",
+    "RequiredLeftOutError",
     "SerializationError",
     "StoreError",
     "ThreadlineError",
     "UnknownModelError",
+    "WrongReturnError",
 ]
 
 
@@ -66,6 +72,12 @@ class UnknownModelError(InvalidInputError):
         super().__init__(
             f"unknown model {model!r}{hint}; or give the window as max_input_tokens", model=model, near=near
         )
+
+
+class WrongReturnError(InvalidInputError, TypeError):
+    """A callable of the caller's, a hook or a filter, gave back another type than it should."""
+
+    code = "wrong_return"
 
 
 class ConfigurationError(ThreadlineError):
@@ -98,6 +110,24 @@ class ContextBudgetExceededError(ThreadlineError):
         self.required = required
         self.max_input_tokens = max_input_tokens
         self.parts = parts
+
+
+class RequiredLeftOutError(ContextBudgetExceededError):
+    """A policy left out what is required, as if there were no room for it. `parts` are the items that are missing."""
+
+    def __init__(self, *, rule: str, max_input_tokens: int, parts: tuple[tuple[str, int], ...]) -> None:
+        required = sum(tokens for _, tokens in parts)
+        super().__init__(required=required, max_input_tokens=max_input_tokens, parts=parts)
+        shown = ", ".join(name for name, _ in parts[:5])
+        more = f", and {len(parts) - 5} more" if len(parts) > 5 else ""
+        self.args = (f"the plan leaves out what is required: {shown}{more}",)
+        self.fields["rule"] = rule
+
+
+class FilterBlockError(ThreadlineError):
+    """A filter refused to let something through. `fields` hold the filter's name and the reason it gave."""
+
+    code = "blocked"
 
 
 class IntegrityError(ThreadlineError):

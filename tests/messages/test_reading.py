@@ -225,7 +225,7 @@ def test_a_turn_of_results_only_is_no_user_turn():
         [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}]
     ).messages
 
-    assert message.kind == "tool_call_result"
+    assert message.kind == "tool_result"
     assert not message.is_user_turn
 
 

@@ -15,7 +15,10 @@ import typer
 from threadline.cli import files, record, show
 from threadline.cli.converted import converted_json
 from threadline.cli.inputs import read_for_optimizing
+from threadline.cli.journal import register
+from threadline.cli.options import AsJson, Force, Input, Model, Output, print_json
 from threadline.cli.tally import Tally
+from threadline.cli.understanding import register_understanding
 from threadline.errors import InvalidInputError, ThreadlineError
 from threadline.messages import Checker, Converter, Dialect, read_conversation, read_document
 
@@ -33,12 +36,6 @@ app = typer.Typer(
 
 MarkerName: TypeAlias = Literal["reference", "silent"]
 Keep: TypeAlias = Literal["first", "latest"]
-
-Input = Annotated[Path, typer.Argument(metavar="INPUT", help="A conversation; - is standard input.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", help="Where to write it.")]
-Force = Annotated[bool, typer.Option("--force", help="Allow an output to overwrite the input.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Model = Annotated[str | None, typer.Option("--model", help="Whose tokens to count.")]
 
 
 def _tell_version(asked: bool) -> None:  # noqa: FBT001 - the shape Typer calls
@@ -142,7 +139,7 @@ def fit(
     files.write(*outputs)
     if as_json:
         summary = msgspec.to_builtins(result.report)
-        _print_json({**summary, "value": value} if output is None else summary)
+        print_json({**summary, "value": value} if output is None else summary)
         return
     out = show.console(stderr=output is not None and str(output) == "-")
     show.report(out, result.report)
@@ -178,7 +175,7 @@ def count(source: Input, model: Model = None, *, as_json: AsJson = False) -> Non
             tally.feed(message)
         tally.finish()
     if as_json:
-        _print_json(tally.summary())
+        print_json(tally.summary())
     else:
         show.counts(show.console(), tally)
 
@@ -198,7 +195,7 @@ def check(
             checker.feed(message)
         found = checker.finish()
     if as_json:
-        _print_json({"violations": msgspec.to_builtins(found)})
+        print_json({"violations": msgspec.to_builtins(found)})
     else:
         show.violations(show.console(), found)
     if found:
@@ -222,11 +219,6 @@ def convert(
     show.losses(show.console(stderr=True), converter.losses)
 
 
-def _print_json(value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    files.write((Path("-"), [text.encode("utf-8", "threadline.json"), b"\n"]))
-
-
 def _named(source: Path, run: Any) -> Any:
     """Errors about an input say which input it is."""
     try:
@@ -236,6 +228,10 @@ def _named(source: Path, run: Any) -> Any:
         if error.code == "unknown_model" or str(error).startswith(name):
             raise
         raise InvalidInputError(f"{name}: {error}", **error.fields) from error
+
+
+register(app)
+register_understanding(app)
 
 
 def main() -> None:

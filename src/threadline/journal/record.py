@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-__all__ = ["CHANNELS", "CONVERSATION", "KINDS", "Channel", "Entry", "JournalRecord", "Kind", "Visibility"]
+__all__ = ["CANDIDATES", "CHANNELS", "CONVERSATION", "KINDS", "Channel", "Entry", "JournalRecord", "Kind", "Visibility"]
 
 Kind: TypeAlias = Literal[
     # what was said and done, as a model may see it
@@ -49,6 +49,9 @@ CHANNELS: frozenset[str] = frozenset(Channel.__args__)
 CONVERSATION: tuple[Kind, ...] = ("instruction", "external_message", "assistant_message", "tool_message")
 """The kinds that are messages of the conversation."""
 
+CANDIDATES: frozenset[Kind] = frozenset({*CONVERSATION, "knowledge"})
+"""The kinds that a model may see."""
+
 
 class Entry(Struct, frozen=True, kw_only=True):
     """A record before it has its place: what a caller hands to `Book.append`.
@@ -89,6 +92,7 @@ class JournalRecord(Struct, frozen=True, kw_only=True):
         context_generation: the transcript's generation when it was written; an older one is hidden.
         occurred_at_ms: by the writer's clock, which may run backwards; order is by `sequence` alone.
         metadata: canonical JSON, frozen.
+        forgotten_by: the `forgotten` record that took its content, key, refs and metadata; None while it has them.
     """
 
     record_id: str
@@ -110,3 +114,4 @@ class JournalRecord(Struct, frozen=True, kw_only=True):
     context_candidate: bool = False
     occurred_at_ms: int
     metadata: Any = {}
+    forgotten_by: str | None = None

@@ -22,6 +22,7 @@ from threadline.messages.parts import (
     ToolResultPart,
 )
 from threadline.messages.restoration import restore
+from threadline.messages.said import chat_message, message_id, render_line, speaker, tool_request, tool_result
 from threadline.messages.stream import Conversation, read_conversation
 
 __all__ = [
@@ -60,15 +61,21 @@ __all__ = [
     "ToolResultPart",
     "Violation",
     "apply",
+    "chat_message",
     "check_conversation",
     "convert",
     "decode",
     "detect_dialect",
     "encode",
     "group_messages",
+    "message_id",
     "read_conversation",
     "read_document",
+    "render_line",
     "restore",
     "result_message",
+    "speaker",
     "text_message",
+    "tool_request",
+    "tool_result",
 ]

@@ -26,6 +26,7 @@ from threadline.messages.openai import ChatReader
 from threadline.messages.parts import Path, TextPart, ToolCallPart
 from threadline.messages.responses import ResponsesReader, read_input_text
 from threadline.messages.shapes import is_array, is_object, string, wrong
+from threadline.messages.times import parse_timestamp
 from threadline.messages.wire import get_at
 
 __all__ = ["Decoder", "Reader", "decode", "detect_dialect", "encode", "result_message", "text_message"]
@@ -68,7 +69,23 @@ class Decoder:
         inner = get_at(wire, base) if base else wire
         if not is_object(inner):
             raise wrong(index, None, "an object", inner)
-        return self._reader.read(wire, inner, index, base)
+        message = self._reader.read(wire, inner, index, base)
+        if len(inner) == 2 and wire is inner:
+            return message
+        return _with_sender(message, wire, inner)
+
+
+def _with_sender(message: Message, wire: Any, inner: dict[str, Any]) -> Message:
+    """The message with the time and sender that its envelope or its object names."""
+    outer = wire if is_object(wire) else inner
+    if "timestamp" not in inner and "timestamp" not in outer and "sender_id" not in inner:
+        return message
+    return structs.replace(
+        message,
+        timestamp=parse_timestamp(inner.get("timestamp", outer.get("timestamp"))),
+        sender_id=string(inner.get("sender_id")) or None,
+        name=string(inner.get("sender_name")) or message.name,
+    )
 
 
 def _reader(dialect: Dialect) -> Reader:

@@ -46,8 +46,11 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
         dialect: the dialect `wire` is written in.
         wire: the provider's object itself. Read-only by contract: encoding an unchanged message gives back this very
             object, so whoever handed it over must not change it afterwards.
+        name: what the sender is called.
         origin: `observation` where a trace says that a user turn is a tool's output; `summary` and `repair` for
             messages that Threadline inserted.
+        timestamp: when it was said, in milliseconds since the epoch, UTC; None where nobody said.
+        sender_id: who said it, as the host knows them.
     """
 
     role: Role
@@ -57,6 +60,8 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
     id: str | None = None
     name: str | None = None
     origin: Origin = "conversation"
+    timestamp: int | None = None
+    sender_id: str | None = None
 
     @property
     def content(self) -> str:
@@ -64,13 +69,18 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
         return "\n".join(text.text for text in self.texts())
 
     @property
-    def kind(self) -> Literal["message", "tool_call_request", "tool_call_result"]:
-        """`tool_call_request` with calls to answer, `tool_call_result` with results, else `message`."""
+    def kind(self) -> Literal["text", "tool_call", "tool_result"]:
+        """`tool_call` with calls to answer, `tool_result` with results, else `text`: EverAlgo's three item kinds."""
         if any(isinstance(part, ToolCallPart) and not part.server for part in self.parts):
-            return "tool_call_request"
+            return "tool_call"
         if any(isinstance(part, ToolResultPart) and not part.server for part in self.parts):
-            return "tool_call_result"
-        return "message"
+            return "tool_result"
+        return "text"
+
+    @property
+    def sender_name(self) -> str | None:
+        """What the sender is called."""
+        return self.name
 
     @property
     def tool_calls(self) -> tuple[ToolCallPart, ...]:

@@ -10,8 +10,11 @@ from threadline.ports.chat import (
     ThinkingDelta,
     ToolCallDelta,
 )
+from threadline.ports.embedder import Embedder
+from threadline.ports.keys import Key, KeyProvider
 from threadline.ports.llm import ChatResponse, ImagePart, LLMClient, LLMMessage, TextContent, TokenUsage
 from threadline.ports.metering import Meter, ModelCall, current_meter, metering
+from threadline.ports.observer import Observer, Span
 from threadline.ports.scope import Scope
 from threadline.ports.store import Document, Naming, Row, Store, StoreStatistics, Transaction
 
@@ -21,15 +24,20 @@ __all__ = [
     "ChatReply",
     "ChatResponse",
     "Document",
+    "Embedder",
     "ImagePart",
+    "Key",
+    "KeyProvider",
     "LLMClient",
     "LLMMessage",
     "Meter",
     "ModelCall",
     "Naming",
+    "Observer",
     "ReplyDone",
     "Row",
     "Scope",
+    "Span",
     "StopReason",
     "Store",
     "StoreStatistics",

@@ -11,19 +11,21 @@ from threadline.errors import InvalidInputError
 __all__ = ["MAX_NAME", "Scope", "checked_name", "checked_scope"]
 
 MAX_NAME = 512
-"""Longest name, in code points: four bytes each still fit an index entry of PostgreSQL (2,704 bytes)."""
+"""Longest name, in bytes of UTF-8: five names still fit an index entry of PostgreSQL (2,704 bytes)."""
 
 
 def checked_name(value: Any, key: str) -> str:
-    """A name that every store can hold: 1 to 512 code points, no NUL, no lone surrogate.
+    """A name that every store can hold: 1 to 512 bytes of UTF-8, no NUL, no lone surrogate.
 
     Raises:
         InvalidInputError: it is not one; `fields["key"]` says which.
     """
-    if not isinstance(value, str) or not value or len(value) > MAX_NAME:
-        raise InvalidInputError(f"{key} must be a text of 1 to {MAX_NAME} characters", key=key)
+    if not isinstance(value, str) or not value:
+        raise InvalidInputError(f"{key} must be a text, and not empty", key=key)
     if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
         raise InvalidInputError(f"{key} must hold no NUL and no lone surrogate", key=key)
+    if len(value.encode()) > MAX_NAME:
+        raise InvalidInputError(f"{key} must be no longer than {MAX_NAME} bytes of UTF-8", key=key)
     return value
 
 

@@ -1,0 +1,3 @@
+"""Adapters that make vectors of texts."""
+
+__all__: list[str] = []

@@ -1,0 +1,15 @@
+-- is_there: Whether the schema and its table of versions exist.
+SELECT to_regnamespace(%(schema)s) IS NOT NULL, to_regclass(%(schema)s || '.schema_versions') IS NOT NULL;
+
+-- make_versions: Make the table that says which migrations were run.
+CREATE TABLE schema_versions (
+    number bigint PRIMARY KEY,
+    name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- newest_version: The newest migration that was run, 0 without one.
+SELECT coalesce(max(number), 0) FROM schema_versions;
+
+-- insert_version: Note that a migration was run.
+INSERT INTO schema_versions (number, name) VALUES (%(number)s, %(name)s);
