@@ -10,11 +10,14 @@ from threadline.text.stems import content_terms
 
 __all__ = ["central"]
 
-_SAID = 0.2
+_SAID = 0.5
 """What a term still counts once a chosen sentence holds it."""
 
 _FIRST = 0.35
 """How much more the first sentence counts than one far behind it: people open with what they are about."""
+
+_LAST = 0.2
+"""The same for the last one: they close with how it ended."""
 
 
 def central(sentences: Sequence[tuple[str, str]], most: int, weights: Sequence[float] = ()) -> list[int]:
@@ -31,7 +34,7 @@ def central(sentences: Sequence[tuple[str, str]], most: int, weights: Sequence[f
     terms = [frozenset(content_terms(text, language)) for text, language in sentences]
     counts = Counter(term for held in terms for term in held)
     worth = {term: math.log1p(count) for term, count in counts.items()}
-    places = [1.0 + _FIRST / (1.0 + at) for at in range(len(terms))]
+    places = [1.0 + _FIRST / (1.0 + at) + _LAST / (len(terms) - at) for at in range(len(terms))]
     left = [at for at in range(len(terms)) if terms[at]]
     chosen: list[int] = []
     while left and len(chosen) < most:
