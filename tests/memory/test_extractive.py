@@ -311,7 +311,8 @@ def test_an_episode_tells_the_most_central_sentences_in_order_with_their_speaker
     messages = [
         chat_message("user", "My espresso machine leaks. The weather is bad.", sender_name="Ann"),
         chat_message("assistant", "Does the espresso machine leak at the valve?"),
-        chat_message("user", "The valve of the machine leaks. Bye now.", sender_name="Ann"),
+        chat_message("user", "The valve of the machine leaks. Bye now. Take care. So long.", sender_name="Ann"),
+        chat_message("assistant", "Goodbye!"),
     ]
 
     episode = extract_episode(MemCell.of(messages))

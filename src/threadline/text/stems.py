@@ -75,7 +75,7 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
     import snowballstemmer  # pyright: ignore[reportMissingTypeStubs] -- ships no types
 
-    functions: dict[str, Any] = vars(snowballstemmer)
+    functions: Mapping[str, Any] = vars(snowballstemmer)
     if language not in functions["algorithms"]():
         return str
     stemmer: Any = functions["stemmer"](language)

@@ -19,12 +19,15 @@ _FIRST = 0.35
 _LAST = 0.2
 """The same for the last one: they close with how it ended."""
 
+_LENGTH = 0.75
+"""Between 0, where the longest sentence wins, and 1, where a short one of common words does."""
+
 
 def central(sentences: Sequence[tuple[str, str]], most: int, weights: Sequence[float] = ()) -> list[int]:
     """The numbers of the most central sentences, the most central first.
 
     A sentence's worth is the sum of its terms' counts in all sentences (damped, as in SumBasic by Nenkova and
-    Vanderwende, 2005), over the root of its number of terms, so that neither long nor short ones win by length.
+    Vanderwende, 2005), over a power of its number of terms, so that neither long nor short ones win by length.
 
     Args:
         sentences: each with its language.
@@ -42,7 +45,7 @@ def central(sentences: Sequence[tuple[str, str]], most: int, weights: Sequence[f
             left,
             key=lambda at: (
                 sum(worth[term] for term in terms[at])
-                / math.sqrt(len(terms[at]) + 2)
+                / (len(terms[at]) + 2) ** _LENGTH
                 * places[at]
                 * (weights[at] if weights else 1.0),
                 -at,
