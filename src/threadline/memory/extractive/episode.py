@@ -18,9 +18,8 @@ from threadline.text.graphemes import boundary_at_or_before
 __all__ = ["extract_episode", "title_of"]
 
 _MOST = 8
-_LEAST = 2
-_PER_QUOTE = 6
-"""One sentence told of so many that were said."""
+_PER_QUOTE = 8
+"""One sentence is told, and one more of so many that were said."""
 
 _TITLE = 72
 """Characters; a title fits a line with something beside it."""
@@ -47,7 +46,7 @@ def extract_episode(cell: MemCell, *, owner_id: str | None = None, language: str
     said = [*quotes(cell, language=language)]
     if not said:
         return None
-    most = min(_MOST, max(_LEAST, len(said) // _PER_QUOTE))
+    most = min(_MOST, 1 + len(said) // _PER_QUOTE)
     chosen = central([(quote.text, quote.language) for quote in said], most, [_standing(quote) for quote in said])
     chosen = chosen or [0]  # nothing but words without a subject
     told = [said[at] for at in sorted(chosen)]
