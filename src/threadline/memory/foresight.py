@@ -9,7 +9,7 @@ from threadline.memory.product import Product, folded
 __all__ = ["DateOrigin", "Foresight"]
 
 DateOrigin: TypeAlias = Literal["stated", "inferred"]
-"""`stated`: the reply, or the text itself, names the day; `inferred`: for want of one, it is that of the conversation."""
+"""`stated`: the reply, or the text itself, names the day; `inferred`: for want of one, it is the conversation's."""
 
 
 class Foresight(Product, frozen=True, kw_only=True):

@@ -1,5 +1,12 @@
--- is_there: Whether the schema and its table of versions exist.
-SELECT to_regnamespace(%(schema)s) IS NOT NULL, to_regclass(%(schema)s || '.schema_versions') IS NOT NULL;
+-- is_there: Whether the schema and its table of versions exist; asked of the catalogue, since casts may answer from a cache.
+SELECT
+    EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s),
+    EXISTS (
+        SELECT 1
+        FROM pg_class
+        JOIN pg_namespace ON pg_namespace.oid = pg_class.relnamespace
+        WHERE nspname = %(schema)s AND relname = 'schema_versions'
+    );
 
 -- make_versions: Make the table that says which migrations were run.
 CREATE TABLE schema_versions (
