@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any, LiteralString, cast
@@ -80,10 +80,7 @@ class PostgresStore:
             # A client that hangs or was cut off must not keep an owner's lock.
             f"SET LOCAL idle_in_transaction_session_timeout = {max(60_000, int(statement_timeout_ms))}"
         )
-        host, database = parts.get("host") or "", parts.get("dbname") or parts.get("user") or ""
-        port = f":{parts['port']}" if parts.get("port") else ""
-        place = f"{database}?host={host}&" if "/" in str(host) else f"{host}{port}/{database}?"
-        self.place = f"postgresql://{place if '/' in place else f'/{place}'}schema={schema}"
+        self.place = _place(parts, schema)
         self._opening = anyio.Lock()
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -275,6 +272,16 @@ class PostgresStore:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
+
+
+def _place(parts: Mapping[str, object], schema: str) -> str:
+    """The store's URL, without a password."""
+    host, database = str(parts.get("host") or ""), parts.get("dbname") or parts.get("user") or ""
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    if "/" in host:
+        return f"postgresql://{user}/{database}?host={host}&schema={schema}"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"postgresql://{user}{host}{port}/{database}?schema={schema}"
 
 
 def _sql(name: str) -> LiteralString:

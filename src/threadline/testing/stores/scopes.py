@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha512
 from typing import Any
 
 import pytest
@@ -68,6 +69,19 @@ class ScopePromises:
                 await transaction.append("agent", rows(1), expected_head=0)
 
         assert len(await store.scopes(limit=100)) == len(scopes)
+
+    async def test_the_longest_names_fit_together(self, store: Store) -> None:
+        tenant, owner, agent_id, kind, key, id_ = (sha512(b"%d" % number).hexdigest() * 4 for number in range(6))
+        scope = Scope(tenant=tenant, owner=owner)
+        written = row(1, record_id=id_, kind=kind, key=key)
+
+        async with store.transaction(scope) as transaction:
+            await transaction.append(agent_id, [written], expected_head=0)
+            await transaction.save(document(id_, kind=kind, agent_id=agent_id))
+
+            assert await transaction.rows(agent_id, kinds=[kind], limit=9) == [written]
+            assert await transaction.keyed(agent_id, [key]) == [written]
+            assert len(await transaction.documents(kind, agent_id=agent_id, limit=9)) == 1
 
     async def test_scopes_are_listed_in_order_page_by_page(self, store: Store) -> None:
         contents, journal, papers = BOB, OTHER_TENANT, ALICE
