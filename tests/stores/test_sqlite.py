@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -193,6 +194,17 @@ async def test_a_task_that_writes_already_is_refused_a_second_transaction_at_onc
         with pytest.raises(ValueError, match="holds a transaction"):
             async with store.transaction(BOB):
                 pass
+
+
+def test_a_store_belongs_to_one_loop_until_that_is_closed(path):
+    store = SQLiteStore(path)
+    with asyncio.Runner() as first, asyncio.Runner() as second:
+        first.run(append(store))
+        with pytest.raises(ConfigurationError, match="another event loop"):
+            second.run(append(store))
+    with asyncio.Runner() as third:
+        third.run(append(store))
+        third.run(store.close())
 
 
 # faults of the place

@@ -52,7 +52,10 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 class StoreStatistics(Struct, frozen=True, kw_only=True):
-    """What a store did since it was opened: transactions begun, SQL statements sent, rows read."""
+    """What a store did since it was opened: transactions begun, statements sent, rows given back by them.
+
+    Beginning and ending a transaction count as no statement. A transaction may be counted when it ends.
+    """
 
     transactions: int
     statements: int
@@ -70,14 +73,20 @@ class Naming(Protocol):
 class Transaction(Protocol):
     """All verbs see one consistent state and take effect together or not at all.
 
-    Everything is within the scope the transaction was begun with. Order of rows is by sequence, of documents by id.
+    Everything is within the scope the transaction was begun with. Order of rows is by sequence, of documents by id. A
+    verb that raises has written nothing; after anything but a `StoreError` the transaction may go on. How many
+    statements a verb sends does not depend on how many rows it is given. A transaction belongs to one task.
+
+    Raises:
+        InvalidInputError: a name, number or body that no store could hold; a verb that writes where `write=False`.
+        StoreError: the transaction is over, or the place failed: then nothing of it can be kept.
     """
 
     async def put(self, contents: Mapping[str, bytes]) -> None:
         """Store contents under their refs; those already there are left as they are.
 
         Raises:
-            IntegrityError: a ref is not the name of its content.
+            IntegrityError: a ref is not the name of its content; nothing was stored.
         """
         ...
 
@@ -91,7 +100,7 @@ class Transaction(Protocol):
         ...
 
     async def drop(self, refs: Sequence[str]) -> list[str]:
-        """Delete those of the contents that no row names any more; gives back which."""
+        """Delete those of the contents that no row names any more; gives back which. Documents name none."""
         ...
 
     async def head(self, agent_id: str) -> int:
@@ -99,10 +108,11 @@ class Transaction(Protocol):
         ...
 
     async def append(self, agent_id: str, rows: Sequence[Row], *, expected_head: int) -> None:
-        """Add rows, numbered from `expected_head + 1` on.
+        """Add rows, numbered from `expected_head + 1` on. No rows only hold the head against the expected one.
 
         Raises:
-            ConflictError: the head is another one, or a record id is taken; nothing was written.
+            InvalidInputError: they are numbered otherwise.
+            ConflictError: the head is another one, or a record id is taken.
             NotFoundError: a row names a content that is not stored.
         """
         ...
@@ -118,7 +128,10 @@ class Transaction(Protocol):
         limit: int,
         descending: bool = False,
     ) -> list[Row]:
-        """Rows with `after < sequence <= until`, of one branch or all, of some kinds or all; at most `limit`."""
+        """Rows with `after < sequence <= until`, of one branch or all, of some kinds or all; at most `limit` (>= 1).
+
+        No more rows are read than are given back, however long the journal is.
+        """
         ...
 
     async def keyed(self, agent_id: str, keys: Sequence[str]) -> list[Row]:
@@ -133,7 +146,8 @@ class Transaction(Protocol):
         """Put other rows in the place of those with the same sequence: how a tombstone is set.
 
         Raises:
-            NotFoundError: there is no row of that sequence.
+            NotFoundError: there is no row of that sequence, or a row names a content that is not stored.
+            ConflictError: another row has the record id.
         """
         ...
 
@@ -158,7 +172,7 @@ class Transaction(Protocol):
         ...
 
     async def forget_agent(self, agent_id: str) -> None:
-        """Delete the agent's rows and documents, and the contents that no other agent's row names."""
+        """Delete the agent's rows and documents, and the contents that only the agent's rows name."""
         ...
 
     async def forget_owner(self) -> None:
@@ -172,12 +186,13 @@ class Store(Protocol):
     def transaction(self, scope: Scope, *, write: bool = True) -> AbstractAsyncContextManager[Transaction]:
         """Begin; commit when the block ends, roll back when it raises or is cancelled.
 
-        A transaction that only reads (`write=False`) never waits for a writer. Not to be held across a model call, a
-        hook or a policy.
+        Writers of one scope take turns: what one has read stays true until it commits, so no update is lost. Writers of
+        different scopes may take turns too. A transaction that only reads (`write=False`) never waits for a writer. Not
+        to be held across a model call, a hook or a policy.
 
         Raises:
             InvalidInputError: `scope` is not a `Scope`, or a verb got bad input.
-            ConflictError: somebody else changed the same thing first.
+            ConflictError: somebody else changed the same thing first, or wrote for longer than the store waits.
             StoreError: the place cannot be reached, is full, read-only or damaged.
             ConfigurationError: the schema is older or newer than this release; says what to run.
         """

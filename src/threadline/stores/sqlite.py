@@ -31,7 +31,8 @@ class SQLiteStore:
     """A store in one SQLite file in WAL mode.
 
     Each connection is used by one task at a time and blocks a worker thread, never the event loop. A verb is one trip
-    to the thread; beginning to write and committing are one each.
+    to the thread; beginning to write and committing are one each. The store belongs to the event loop that used it
+    first, until that loop is closed.
 
     Args:
         path: the file; made when it is not there, its folder is not.
@@ -63,6 +64,7 @@ class SQLiteStore:
         self._idle: list[SQLiteConnection] = []
         self._all: list[SQLiteConnection] = []
         self._transactions = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
     @property
@@ -74,6 +76,7 @@ class SQLiteStore:
     async def transaction(self, scope: Scope, *, write: bool = True) -> AsyncGenerator[SqlTransaction]:
         """See `Store.transaction`."""
         scope = checked_scope(scope)
+        self._check_open()
         async with self._connection(write=write) as connection:
             self._transactions += 1
             transaction = SqlTransaction(_Drive(self, connection), scope, write=write)
@@ -171,6 +174,11 @@ class SQLiteStore:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("the store is closed", path=str(self.path))
+        loop = asyncio.get_running_loop()
+        if self._loop is None or self._loop.is_closed():
+            self._loop = loop
+        if self._loop is not loop:
+            raise ConfigurationError("this store belongs to another event loop; open one in each loop", key="store")
 
     async def naming(self, scope: Scope) -> Naming:
         """See `Store.naming`."""
@@ -181,7 +189,7 @@ class SQLiteStore:
         """See `Store.scopes`."""
         async with self._connection(write=False) as connection:
             try:
-                return await self._work(lambda: connection.drive(next_scopes(after, limit)))
+                return await self._patient(lambda: connection.drive(next_scopes(after, limit)))
             finally:
                 await self._work(lambda: connection.end(commit=False))
 
