@@ -49,3 +49,11 @@ class TestSealedSQLite(StoreContract):
         store = SealedStore(SQLiteStore(tmp_path / "store.db"), FileKeys(tmp_path / "keys"))
         yield store
         await store.close()
+
+
+class TestSealedPostgres(StoreContract):
+    @pytest.fixture
+    async def store(self, empty_postgres):
+        store = SealedStore(PostgresStore(**empty_postgres), MemoryKeys())
+        yield store
+        await store.close()

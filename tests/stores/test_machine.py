@@ -14,7 +14,7 @@ from threadline.stores.postgres import PostgresStore
 from threadline.testing.stores import StoreMachine
 from threadline.testing.stores.samples import ALICE, BOB
 
-QUICK = settings(max_examples=12, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, stateful_step_count=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class SQLiteMachine(StoreMachine):
@@ -52,4 +52,4 @@ class TestPostgres(PostgresMachine.TestCase):
 
 @pytest.mark.fuzz
 class TestSQLiteAtLength(SQLiteMachine.TestCase):
-    settings = settings(QUICK, max_examples=2_000, stateful_step_count=30)
+    settings = settings(QUICK, max_examples=1_000, stateful_step_count=20)
