@@ -139,7 +139,6 @@ def _text_elisions(index: int, part: TextPart, cuts: Sequence[Cut]) -> list[Elis
             path=part.path,
             start=cut.start,
             end=cut.end,
-            original=part.text[cut.start : cut.end],
             replacement=cut.replacement,
             sources=cut.sources,
         )

@@ -180,8 +180,13 @@ class RepeatIndex:
 
 def is_solid(text: str, min_chars: int) -> bool:
     """Whether a text has enough in it, besides white space, to be worth a marker."""
-    blank = text.count(" ") + text.count("\n") + text.count("\t") + text.count("\r")
-    return len(text) - blank >= _MIN_SOLID * min_chars
+    least = _MIN_SOLID * min_chars
+    begin = text[: 4 * min_chars]  # says enough of nearly every text
+    return len(begin) - _blank(begin) >= least or len(text) - _blank(text) >= least
+
+
+def _blank(text: str) -> int:
+    return text.count(" ") + text.count("\n") + text.count("\t") + text.count("\r")
 
 
 def numbers_of(text: str) -> tuple[int, int] | None:
