@@ -35,7 +35,7 @@ class Source(Struct, frozen=True, kw_only=True, gc=False):
     shift: int = 0
 
 
-class Elision(Struct, frozen=True, kw_only=True):
+class Elision(Struct, frozen=True, kw_only=True, gc=False):
     """One span, block or message that was left out, with all it takes to put it back.
 
     Attributes:

@@ -19,7 +19,8 @@ _MIN_TOKENS_SAVED = 4
 """A repeat must save this much: joining text at both ends of a marker may cost a token or two."""
 
 _UNKNOWN = "?"
-_SURELY_WORTH_CHARS = 2000
+_SURELY_WORTH_CHARS = 500
+"""More of a repeat need not be counted, nor remembered by a counter."""
 
 
 class TextMeasure(Protocol):

@@ -173,7 +173,7 @@ def decide(
 
 
 def _decided(request: Request, policy: FitPolicy, measure: Measure, max_input_tokens: int) -> Ledger:
-    ledger = _ledger(policy, measure, request, max_input_tokens)
+    ledger = _ledger(policy, measure, request, max_input_tokens, goes_on=False)
     ledger.admit(request.messages, keep_latest=policy.keep == "latest")
     if ledger.total > max_input_tokens:
         relieve(ledger, max_input_tokens)
@@ -198,10 +198,12 @@ def _with_tools(request: Request, tools: Sequence[Any]) -> Request:
     return msgspec.structs.replace(request, tools=read_tools({"tools": list(tools)}, request.dialect))
 
 
-def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int) -> Ledger:
+def _ledger(
+    policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int, *, goes_on: bool = True
+) -> Ledger:
     fixed = measure.request(msgspec.structs.replace(request, messages=()), message_tokens=()).total
     cap = max(policy.pressed_tokens, int(policy.result_share * max_input_tokens))
-    return Ledger(policy, measure, fixed=fixed, cap=cap)
+    return Ledger(policy, measure, fixed=fixed, cap=cap, goes_on=goes_on)
 
 
 class Fitter:

@@ -55,13 +55,19 @@ class Ledger:
         repairs: inserted messages but the summary, with what each costs.
         summary: the rolling summary in view and what it costs.
         fixed: tokens of system, tools, format and overhead.
+
+    Args:
+        goes_on: whether messages are admitted more than once.
     """
 
-    def __init__(self, policy: FitPolicy, measure: Measure, *, fixed: int, cap: int | None) -> None:
+    def __init__(
+        self, policy: FitPolicy, measure: Measure, *, fixed: int, cap: int | None, goes_on: bool = True
+    ) -> None:
         self.policy = policy
         self.measure = measure
         self.fixed = fixed
         self.cap = cap
+        self._goes_on = goes_on
         self.messages: list[Message] = []
         self.own: list[int] = []
         self.shown: list[int] = []
@@ -188,6 +194,8 @@ class Ledger:
             if found:
                 elisions[index] = found
         arrivals.deduper.below = False
+        if not self._goes_on:
+            arrivals.close()
         views = {index: edited(self.messages[index], of_message) for index, of_message in elisions.items()}
         costs = {index: self.own[index] for index in indices}
         costs.update(zip(views, self.measure.messages(list(views.values())), strict=True))

@@ -67,7 +67,7 @@ class Pieces:
         if self._starts is not None and self._ends is not None:
             return self._starts[first], self._ends[last - 1]
         if self._starts is None:  # most texts are never asked
-            self._starts = array("Q", accumulate(map(len, self.text.split("\n")), initial=0))
+            self._starts = array("I", accumulate(map(len, self.text.split("\n")), initial=0))
         return self._starts[first] + first, self._starts[last] + last - 1
 
     def number(self, piece: int) -> tuple[int | None, int]:
@@ -162,7 +162,7 @@ def _heads(block: int, fill: str, width: int, separator: str) -> list[str]:
 
 def _mixed(text: str, fences: list[tuple[int, int]]) -> Pieces:
     keys: list[str] = []
-    starts, ends = array("Q"), array("Q")
+    starts, ends = array("I"), array("I")
     at = 0
     for start, end in [*fences, (len(text) + 1, len(text) + 1)]:
         if at < start:
