@@ -65,7 +65,7 @@ class RepeatIndex:
 
     def feed(self, place: Hashable, text: str) -> list[Repeat]:
         """Index a text and return its repeats, in order, not overlapping; it may refer to itself."""
-        is_line = "\n" not in text and (len(text) < LONG_LINE or '":' not in text)
+        is_line = "\n" not in text and (len(text) < LONG_LINE or '"' not in text or '":' not in text)
         if is_line and not self._texts and text not in self._deferred:
             self._deferred[text] = place  # of use only to a text of several pieces, which many chats never have
             return []
@@ -181,12 +181,15 @@ class RepeatIndex:
 def is_solid(text: str, min_chars: int) -> bool:
     """Whether a text has enough in it, besides white space, to be worth a marker."""
     least = _MIN_SOLID * min_chars
-    begin = text[: 4 * min_chars]  # says enough of nearly every text
-    return len(begin) - _blank(begin) >= least or len(text) - _blank(text) >= least
+    begin = text[:min_chars]  # says enough of nearly every text
+    return _solid_chars(begin) >= least or _solid_chars(text) >= least
 
 
-def _blank(text: str) -> int:
-    return text.count(" ") + text.count("\n") + text.count("\t") + text.count("\r")
+def _solid_chars(text: str) -> int:
+    spaces = text.count(" ")
+    if not text.isprintable():
+        spaces += text.count("\n") + text.count("\t") + text.count("\r")
+    return len(text) - spaces
 
 
 def numbers_of(text: str) -> tuple[int, int] | None:
