@@ -153,7 +153,7 @@ class _Run:
                 for text, chars in wasted.items()
                 if chars >= least[0]
             ]
-        return sorted(rows, key=lambda row: (-row["chars_wasted"], row["hash"], -row["removed"]))[:_TOP]
+        return sorted(rows, key=lambda row: (-row["chars_wasted"], row["hash"], -row["removed"], row["role"]))[:_TOP]
 
     def metrics(self) -> dict[str, Any]:
         before, saved = map(sum, zip(*self.by_role.values(), strict=True)) if self.by_role else (0, 0)
