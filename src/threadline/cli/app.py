@@ -133,7 +133,7 @@ def fit(
     value = document.rebuild(result.request.messages)
     outputs: list[tuple[Path, Iterable[bytes]]] = []
     if elisions is not None and kept is not None:
-        outputs.append((elisions, [record.dumped(record.with_decisions(kept, document, result.elisions))]))
+        outputs.append((elisions, record.streamed(kept, document, result)))
     if output is not None:
         outputs.append((output, document.stream(value)))
     files.write(*outputs)
@@ -143,7 +143,7 @@ def fit(
         return
     out = show.console(stderr=output is not None and str(output) == "-")
     show.report(out, result.report)
-    if output is not None and elisions is None and result.elisions:
+    if output is not None and elisions is None and result.request.messages is not document.request.messages:
         show.console(stderr=True).print("without --elisions the original cannot be restored from the output")
 
 

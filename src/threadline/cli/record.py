@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -16,8 +16,9 @@ from threadline.messages import Decisions, Document, Message, read_document
 from threadline.messages.layout import Layout
 from threadline.messages.restoration import restore_messages
 from threadline.messages.shapes import is_object
+from threadline.transcript import FitResult
 
-__all__ = ["Record", "dumped", "loaded", "record_of", "restored", "with_decisions"]
+__all__ = ["Record", "loaded", "record_of", "restored", "streamed"]
 
 
 VERSION = 1
@@ -54,15 +55,17 @@ def record_of(document: Document, data: bytes) -> Record:
     )
 
 
-def with_decisions(record: Record, document: Document, decisions: Decisions) -> Record:
-    """The record when `decisions` were made on its file."""
-    wrapped = tuple(structs.replace(one, message=document.wrap(one.message)) for one in decisions.insertions)
-    return structs.replace(record, decisions=structs.replace(decisions, insertions=wrapped))
-
-
-def dumped(record: Record) -> bytes:
-    """The file's bytes: JSON, lone surrogates escaped."""
-    return json.dumps(msgspec.to_builtins(record), ensure_ascii=True, indent=1).encode()
+def streamed(record: Record, document: Document, result: FitResult) -> Iterator[bytes]:
+    """The file's bytes when a result was made of its document: JSON, lone surrogates escaped, an elision a line."""
+    wrapped = tuple(structs.replace(one, message=document.wrap(one.message)) for one in result.insertions)
+    frame = structs.replace(record, decisions=Decisions(insertions=wrapped))
+    opening, closing = json.dumps(msgspec.to_builtins(frame)).split("[]", 1)  # the first empty list: the elisions
+    yield f"{opening}[".encode()
+    separator = "\n"
+    for elision in result.left_out():
+        yield f"{separator}{json.dumps(msgspec.to_builtins(elision))}".encode()
+        separator = ",\n"
+    yield f"]{closing}\n".encode()
 
 
 def loaded(data: bytes, *, name: str) -> Record:

@@ -79,121 +79,123 @@ class _Run:
 
     def __init__(self, wires: list[Any], policy: FitPolicy, roles: Any) -> None:
         self.wires = wires
-        self.texts = [text for index, wire in enumerate(wires) for text in _texts(wire, index)]
+        self.texts = _texts(wires)
         said = {role for _, _, role, _ in self.texts}
         free = said - {"system", "developer"} if roles is None else said & frozenset(roles)
         self.policy = replace(policy, dedupe_roles=frozenset(free))
         self.kept: list[tuple[str, str]] = []
-        self.removed: dict[tuple[str, str], int] = {}
-        self.flagged: dict[tuple[str, str], int] = {}
-        self.by_role = {role: [0, 0] for role in said}
+        self.removed = {role: defaultdict[str, int](int) for role in said}
+        self.flagged = {role: defaultdict[str, int](int) for role in said}
+        self.by_role = {role: [0, 0] for role in said}  # characters, and those saved
 
     def optimised(self) -> list[Any]:
-        policy, by_role = self.policy, self.by_role
+        policy, by_role, kept = self.policy, self.by_role, self.kept
         latest = policy.keep == "latest"
         deduper = Deduper(policy)
         deduper.below = latest
         out = list(self.wires)
         removed, free = self.removed, policy.dedupe_roles
+        known = {role: deduper.known(role) if role in free and not policy.tables else () for role in by_role}
         for index, path, role, text in reversed(self.texts) if latest else self.texts:
-            totals = by_role[role]
-            totals[0] += len(text)
-            totals[1] += len(text)
-            is_free = role in free
-            view = deduper.marker_of_whole(role, text) if is_free and not policy.tables else None
+            chars = by_role[role]
+            chars[0] += len(text)
+            view = deduper.marker_of(text) if text in known[role] else None
             if view is not None:
-                removed[role, text] = removed.get((role, text), 0) + 1
+                removed[role][text] += 1
             else:
-                cuts = deduper.cuts(index, path, role, text, table_cuts(text) if policy.tables and is_free else [])
+                tables = table_cuts(text) if policy.tables and role in free else []
+                cuts = deduper.cuts(index, path, role, text, tables)
                 if not cuts:
-                    self.kept.append((role, text))
+                    kept.append((role, text))
                     continue
                 view = splice(text, cuts)
-                self.kept.append((role, splice(text, [replace(cut, replacement="") for cut in cuts])))
+                kept.append((role, splice(text, [replace(cut, replacement="") for cut in cuts])))
                 for cut in cuts:
                     if cut.sources:
-                        key = role, text[cut.start : cut.end]
-                        removed[key] = removed.get(key, 0) + 1
-            totals[1] += len(view) - len(text)
+                        removed[role][text[cut.start : cut.end]] += 1
+            chars[1] += len(text) - len(view)
             wire = out[index]
-            out[index] = {**wire, "content": view} if path == _CONTENT else replace_at(wire, path, view)
+            out[index] = {**wire, "content": view} if path is _CONTENT else replace_at(wire, path, view)
         return out
 
     def flag(self, *, with_system: bool) -> None:
         """Count paragraphs that another role said first; they stay."""
         if len(self.by_role) < 2:
             return
+        apart = () if with_system else ("system", "developer")
+        min_chars = self.policy.min_chars
         first: dict[str, str] = {}
         for role, kept in reversed(self.kept) if self.policy.keep == "latest" else self.kept:
-            if not with_system and role in ("system", "developer"):
+            if role in apart:
                 continue
             for paragraph in kept.split("\n\n") if "\n\n" in kept else (kept,):
-                if len(paragraph) >= self.policy.min_chars and first.setdefault(paragraph, role) != role:
-                    key = role, paragraph
-                    self.flagged[key] = self.flagged.get(key, 0) + 1
+                if len(paragraph) >= min_chars and first.setdefault(paragraph, role) != role:
+                    self.flagged[role][paragraph] += 1
 
     def worst(self) -> list[dict[str, Any]]:
         """The repeats that waste most, by hash where they waste the same."""
-        removed, flagged = self.removed, self.flagged
-        wasted = {key: len(key[1]) * count for key, count in removed.items()}
-        for key, count in flagged.items():
-            wasted[key] = wasted.get(key, 0) + len(key[1]) * count
-        least = nlargest(_TOP, wasted.values())[-1:] or [0]
-        rows: list[dict[str, Any]] = [
-            {
-                "hash": sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-                "role": role,
-                "count": 1 + removed.get((role, text), 0) + flagged.get((role, text), 0),
-                "chars_wasted": chars,
-                "removed": removed.get((role, text), 0),
-                "flagged": flagged.get((role, text), 0),
-            }
-            for (role, text), chars in wasted.items()
-            if chars >= least[0]
-        ]
-        return sorted(rows, key=lambda row: (-row["chars_wasted"], row["hash"]))[:_TOP]
+        rows: list[dict[str, Any]] = []
+        for role, removed in self.removed.items():
+            flagged = self.flagged[role]
+            wasted = {text: len(text) * count for text, count in removed.items()}
+            for text, count in flagged.items():
+                wasted[text] = wasted.get(text, 0) + len(text) * count
+            least = nlargest(_TOP, wasted.values())[-1:] or [0]
+            rows += [
+                {
+                    "hash": sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+                    "role": role,
+                    "count": 1 + removed.get(text, 0) + flagged.get(text, 0),
+                    "chars_wasted": chars,
+                    "removed": removed.get(text, 0),
+                    "flagged": flagged.get(text, 0),
+                }
+                for text, chars in wasted.items()
+                if chars >= least[0]
+            ]
+        return sorted(rows, key=lambda row: (-row["chars_wasted"], row["hash"], -row["removed"], row["role"]))[:_TOP]
 
     def metrics(self) -> dict[str, Any]:
-        before = sum(totals[0] for totals in self.by_role.values())
-        after = sum(totals[1] for totals in self.by_role.values())
-        texts = [text for *_, text in self.texts]
+        before, saved = map(sum, zip(*self.by_role.values(), strict=True)) if self.by_role else (0, 0)
+        texts = [text for _, _, _, text in self.texts]
         tokens = before / 4 if all(map(str.isascii, texts)) else sum(map(_tokens, texts))
-        saved = before - after
         share = saved / before if before else 0.0
         return {
             "total_chars_in": before,
-            "total_chars_out": after,
+            "total_chars_out": before - saved,
             "chars_saved": saved,
             "reduction_percentage": round(100 * share, 2),
-            "est_tokens_in": tokens + sum(_call_tokens(wire) for wire in self.wires if "tool_calls" in wire),
+            "est_tokens_in": tokens + sum(map(_call_tokens, [wire for wire in self.wires if "tool_calls" in wire])),
             "est_tokens_saved": tokens * share,
-            "removed": sum(self.removed.values()),
-            "flagged": sum(self.flagged.values()),
+            "removed": sum(sum(removed.values()) for removed in self.removed.values()),
+            "flagged": sum(sum(flagged.values()) for flagged in self.flagged.values()),
         }
 
 
-def _texts(wire: Any, index: int) -> Sequence[_Text]:
-    """Every text of a message with its place and role."""
+def _texts(wires: Sequence[Any]) -> list[_Text]:
+    """Every text of the messages with its place and role."""
+    texts: list[_Text] = []
+    index = 0
     try:
-        content, role = wire["content"], wire["role"]
+        for index, wire in enumerate(wires):
+            content, role = wire["content"], wire["role"]
+            if not isinstance(role, str):
+                raise InvalidInputError(f"message {index}: role must be a string", index=index, key="role")
+            if isinstance(content, str):
+                texts.append((index, _CONTENT, role, content))
+            elif is_array(content):
+                said = [(number, part.get("text")) for number, part in enumerate(content) if is_object(part)]
+                texts += [(index, ("content", at, "text"), role, text) for at, text in said if isinstance(text, str)]
+            elif content is not None:
+                what = "content must be a string, a list of parts or null"
+                raise InvalidInputError(f"message {index}: {what}", index=index, key="content")
     except KeyError as error:
         raise InvalidInputError(
             f"message {index} has no key {error.args[0]!r}", index=index, key=error.args[0]
         ) from None
     except TypeError:
         raise InvalidInputError(f"message {index} is not an object", index=index) from None
-    if not isinstance(role, str):
-        raise InvalidInputError(f"message {index}: role must be a string", index=index, key="role")
-    if isinstance(content, str):
-        return ((index, _CONTENT, role, content),)
-    if is_array(content):
-        texts = [(number, part.get("text")) for number, part in enumerate(content) if is_object(part)]
-        return [(index, ("content", number, "text"), role, text) for number, text in texts if isinstance(text, str)]
-    if content is None:
-        return ()
-    raise InvalidInputError(
-        f"message {index}: content must be a string, a list of parts or null", index=index, key="content"
-    )
+    return texts
 
 
 def _tokens(text: str) -> float:
@@ -223,10 +225,10 @@ def _report(metrics: dict[str, Any], blocks: list[dict[str, Any]], by_role: dict
     ] or ["  none"]
     lines.append("By role:")
     shares: defaultdict[str, float] = defaultdict(float)
-    for role, (before, after) in by_role.items():
-        shares[role] = (before - after) / before if before else 0.0
+    for role, (before, saved) in by_role.items():
+        shares[role] = saved / before if before else 0.0
     lines += [
-        f"  {role}: {100 * share:.2f} % repeated ({by_role[role][0] - by_role[role][1]} of {by_role[role][0]})"
+        f"  {role}: {100 * share:.2f} % repeated ({by_role[role][1]} of {by_role[role][0]})"
         for role, share in sorted(shares.items(), key=lambda item: (-item[1], item[0]))
     ] or ["  none"]
     lines.append("System messages are never touched, and code fences only as a whole; every other byte is as it was.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 __all__ = ["OpenCalls", "local_id"]
 
 
@@ -29,7 +27,7 @@ class OpenCalls:
 
     def __init__(self) -> None:
         self._by_id: dict[str, list[_Call]] = {}
-        self._by_name: dict[str | None, list[deque[_Call]]] = {}
+        self._by_name: dict[str | None, list[list[_Call]]] = {}
 
     def opened(self, id: str, name: str, turn: int) -> None:
         """A call was made in message number `turn`."""
@@ -40,7 +38,7 @@ class OpenCalls:
             if turns and turns[-1] and turns[-1][-1].turn == turn:
                 turns[-1].append(call)
             else:
-                turns.append(deque((call,)))
+                turns.append([call])
 
     def answered(self, id: str) -> str | None:
         """A result names its call: closes it and gives the tool's name, or None where no call is open."""
@@ -57,7 +55,7 @@ class OpenCalls:
         turns = self._by_name.get(name, [])
         while turns:
             while turns[-1]:
-                call = turns[-1].popleft()
+                call = turns[-1].pop(0)
                 if call.open:
                     call.open = False
                     return call.id

@@ -35,26 +35,35 @@ class Source(Struct, frozen=True, kw_only=True, gc=False):
     shift: int = 0
 
 
-class Elision(Struct, frozen=True, kw_only=True):
+class Elision(Struct, frozen=True, kw_only=True, gc=False):
     """One span, block or message that was left out, with all it takes to put it back.
 
     Attributes:
         message: index in the original list.
         path: the string or block in the wire object; `()` is the message as a whole.
         start, end: the span of the string at `path` in the original, in code points; None when all at `path` went.
-        original: what stood there: text, a block, or a whole wire object.
+        original: what stood there: text, a block, or a whole wire object. Where the message itself is at hand a span
+            has none yet (`with_original`), for all of them together may be as long as the conversation.
         replacement: what stands there now: text, a block, or None for nothing.
         sources: for repeats, the earlier spans that, one after the other, give `original`.
     """
 
     message: int
     fate: Fate
-    original: Any
+    original: Any = None
     replacement: Any = None
     path: Path = ()
     start: int | None = None
     end: int | None = None
     sources: tuple[Source, ...] = ()
+
+    def with_original(self, wire: Any) -> Elision:
+        """The elision with the text that it leaves out of its message's original wire object."""
+        return self if self.start is None else msgspec.structs.replace(self, original=self.text(wire))
+
+    def text(self, wire: Any) -> str:
+        """The text that it leaves out of its message's original wire object."""
+        return get_at(wire, self.path)[self.start : self.end]
 
 
 class Insertion(Struct, frozen=True, kw_only=True):

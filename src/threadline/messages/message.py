@@ -85,12 +85,12 @@ class Message(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def tool_calls(self) -> tuple[ToolCallPart, ...]:
         """The calls the host has to answer (server-side ones are not among them)."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCallPart) and not part.server)
+        return tuple([part for part in self.parts if isinstance(part, ToolCallPart) and not part.server])
 
     @property
     def tool_results(self) -> tuple[ToolResultPart, ...]:
         """The results of calls the host answered."""
-        return tuple(part for part in self.parts if isinstance(part, ToolResultPart) and not part.server)
+        return tuple([part for part in self.parts if isinstance(part, ToolResultPart) and not part.server])
 
     @property
     def is_user_turn(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 __all__ = ["CachedCounter", "ExactCounter", "TokenCounter"]
@@ -17,6 +17,9 @@ _CAVEATS = {"qwen3.5": 0.05}
 
 _FEW = 64
 """Fewer texts are counted one by one."""
+
+_BATCH_CHARS = 2_000_000
+"""Most characters of a batch that is copied first."""
 
 
 class TokenCounter(Protocol):
@@ -76,10 +79,15 @@ class ExactCounter:
         """See `TokenCounter.count`. A lone surrogate counts as U+FFFD, which is what a provider would make of it."""
         try:
             if len(texts) < self._few:
-                return [self._count(text) for text in texts]
-            return self._batch_count(texts, self.name, threads=1)
+                return [self._count(text if text.isascii() else _copied(text)) for text in texts]
+            if not all(map(str.isascii, texts)):
+                return [count for some in _batches(texts) for count in self._batch(list(map(_copied, some)))]
+            return self._batch(texts)
         except UnicodeEncodeError:
-            return self._batch_count([_well_formed(text) for text in texts], self.name, threads=1)
+            return self._batch([_well_formed(text) for text in texts])
+
+    def _batch(self, texts: Sequence[str]) -> list[int]:
+        return self._batch_count(texts, self.name, threads=1)  # each further thread would hold 8 MB of its own
 
 
 def _count_one(encoding: str) -> Callable[[str], int]:
@@ -88,6 +96,22 @@ def _count_one(encoding: str) -> Callable[[str], int]:
 
     tokenizer: Any = vars(toktok)["_encoding"](encoding)
     return tokenizer.count
+
+
+def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts, some at a time."""
+    start = chars = 0
+    for at, text in enumerate(texts):
+        chars += len(text)
+        if chars >= _BATCH_CHARS:
+            yield texts[start : at + 1]
+            start, chars = at + 1, 0
+    yield texts[start:]
+
+
+def _copied(text: str) -> str:
+    """A string to throw away: one that is not ASCII keeps its UTF-8 form with it once anybody asked for it."""
+    return text if text.isascii() else "".join((text[:1], text[1:]))
 
 
 def _well_formed(text: str) -> str:

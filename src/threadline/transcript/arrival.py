@@ -48,6 +48,10 @@ class Arrivals:
         self._cap = cap
         self.deduper = Deduper(policy, measure)
 
+    def close(self) -> None:
+        """Forget what is visible, which is a lot: nothing more will arrive."""
+        self.deduper = Deduper(self._policy, self._measure)
+
     def admit(self, index: int, message: Message, *, tokens: int, state: ResultState = "whole") -> list[Elision]:
         """What to leave out of a message.
 
@@ -165,7 +169,6 @@ def _text_elisions(index: int, part: TextPart, cuts: Sequence[Cut]) -> list[Elis
             path=part.path,
             start=cut.start,
             end=cut.end,
-            original=part.text[cut.start : cut.end],
             replacement=cut.replacement,
             sources=cut.sources,
         )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Container, Sequence
 from typing import Any, Protocol, cast
+
+from msgspec.structs import replace
 
 from threadline.messages.elision import Source
 from threadline.messages.fate import Fate
@@ -19,7 +22,8 @@ _MIN_TOKENS_SAVED = 4
 """A repeat must save this much: joining text at both ends of a marker may cost a token or two."""
 
 _UNKNOWN = "?"
-_SURELY_WORTH_CHARS = 2000
+_SURELY_WORTH_CHARS = 500
+"""More of a repeat need not be counted, nor remembered by a counter."""
 
 
 class TextMeasure(Protocol):
@@ -44,10 +48,12 @@ class Deduper:
     def __init__(self, policy: FitPolicy, measure: TextMeasure | None = None) -> None:
         self._policy = policy
         self._measure = measure
+        self._roles = policy.dedupe_roles if policy.dedupe else frozenset[str]()
+        self._looks_again = policy.fold == "edges" or policy.marker != "reference"
         self.below = False
         self._indexes: dict[str, RepeatIndex] = {}
-        self._whole: dict[tuple[str, str], tuple[int, Path]] = {}
-        self._markers: dict[tuple[str, bool], str | None] = {}
+        self._whole: defaultdict[str, dict[str, tuple[int, Path]]] = defaultdict(dict)
+        self._markers: defaultdict[bool, dict[str, str | None]] = defaultdict(dict)
         self._origins: dict[tuple[int, Path], Origins] = {}
 
     def cuts(self, message: int, path: Path, scope: str, text: str, cuts: list[Cut]) -> list[Cut]:
@@ -60,11 +66,11 @@ class Deduper:
             text: the original.
             cuts: those made already.
         """
-        if not self._policy.dedupe or scope not in self._policy.dedupe_roles:
+        if scope not in self._roles:
             return cuts
         scope = "all" if self._policy.across_roles else scope
-        if not cuts and (place := self._whole.get((scope, text))) is not None:
-            marker = self._marker_of(text)
+        if not cuts and (place := self._whole[scope].get(text)) is not None:
+            marker = self.marker_of(text)
             if marker is None:
                 return []
             return [_whole_cut(text, marker, self._source(Copy(place=place, start=0, end=len(text))))]
@@ -72,9 +78,12 @@ class Deduper:
         if index is None:
             index = self._indexes[scope] = RepeatIndex(self._policy.min_chars)
         place = (message, path)
-        found = self._search(index, place, text, cuts)
+        if cuts or self._looks_again:
+            found = self._search(index, place, text, cuts)
+        else:
+            found = self._cuts_for(repeats, text, 0) if (repeats := index.feed(place, text)) else []
         if not found and len(text) >= self._policy.min_chars and not holds_marker(text):
-            self._whole[scope, text] = place
+            self._whole[scope][text] = place
         return found
 
     def recall(self, message: int, path: Path, scope: str, text: str, cuts: Sequence[Cut]) -> None:
@@ -84,7 +93,7 @@ class Deduper:
         scope = "all" if self._policy.across_roles else scope
         is_linked = self._policy.marker != "silent"  # a silent cut joins what is around it: only the rest was indexed
         before = [cut for cut in cuts if not (is_linked and cut.fate is Fate.DEDUPLICATED)]
-        if not before and (scope, text) in self._whole:
+        if not before and text in self._whole[scope]:
             return
         index = self._indexes.get(scope)
         if index is None:
@@ -92,30 +101,29 @@ class Deduper:
         place = (message, path)
         index.feed(place, self._fed(place, splice(text, before), before)[0])
         if not cuts and len(text) >= self._policy.min_chars and not holds_marker(text):
-            self._whole[scope, text] = place
+            self._whole[scope][text] = place
 
-    def marker_of_whole(self, scope: str, text: str) -> str | None:
-        """What stands for a text that stood before as a whole; None when it did not, or a marker is no gain."""
-        scope = "all" if self._policy.across_roles else scope
-        return self._marker_of(text) if (scope, text) in self._whole else None
+    def known(self, scope: str) -> Container[str]:
+        """The texts that stand as a whole, now and as more of them come."""
+        return self._whole["all" if self._policy.across_roles else scope]
 
-    def _marker_of(self, text: str) -> str | None:
-        """The marker for a whole text, worked out once."""
-        marker = self._markers.get((text, self.below), _UNKNOWN)
+    def marker_of(self, text: str) -> str | None:
+        """What stands for a text that is known as a whole; None when a marker is no gain."""
+        markers = self._markers[self.below]
+        marker = markers.get(text, _UNKNOWN)
         if marker is _UNKNOWN:
             marker = None
             if is_solid(text, self._policy.min_chars):
-                about = Marker(text=text, lines=text.count("\n") + 1, numbers=numbers_of(text), below=self.below)
+                about = Marker(text=text, lines=1, below=self.below)
+                if "\n" in text:
+                    about = replace(about, lines=text.count("\n") + 1, numbers=numbers_of(text))
                 written = reference_marker(about, self._policy.marker)
                 if len(written) < len(text) and (self._measure is None or self._worth([text], [written])[0]):
                     marker = written
-            self._markers[text, self.below] = marker
+            markers[text] = marker
         return marker
 
     def _search(self, index: RepeatIndex, place: tuple[int, Path], text: str, cuts: list[Cut]) -> list[Cut]:
-        if not cuts and self._policy.fold != "edges" and self._policy.marker == "reference":
-            repeats = index.feed(place, text)
-            return self._cuts_for(repeats, text, 0) if repeats else []
         view = splice(text, cuts)
         while True:
             fed, edge = self._fed(place, view, cuts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from threadline.errors import InvalidInputError
 from threadline.messages.bodies import read_tools
 from threadline.messages.detect import proved_dialect
 from threadline.messages.dialects import Decoder, decode, encode
-from threadline.messages.elision import Decisions
+from threadline.messages.elision import Decisions, Elision, Insertion
 from threadline.messages.message import Dialect, Message, Request
 from threadline.messages.restoration import restore
 from threadline.messages.shapes import is_array, is_object
@@ -33,17 +33,14 @@ class FitResult:
         value: the view in the shape of the input: a list for a list, a body for a body. The very same object when
             nothing had to be done.
         tokens_before, tokens_after: the whole request by the one measure.
-        elisions: everything left out or put in, as data that survives JSON.
     """
 
-    def __init__(self, ledger: Ledger, request: Request, original: Request, tokens_before: int) -> None:
+    def __init__(self, ledger: Ledger, request: Request, tokens_before: int) -> None:
         self._ledger = ledger
         self.request = request
         self.value: Any = encode(request)
         self.tokens_before = tokens_before
         self.tokens_after = ledger.total
-        self.elisions: Decisions = ledger.decisions()
-        self._original = original
 
     def __repr__(self) -> str:
         return f"FitResult({len(self.request.messages)} messages, {self.tokens_before} -> {self.tokens_after} tokens)"
@@ -57,6 +54,20 @@ class FitResult:
     def body(self) -> dict[str, Any] | None:
         """The whole body, where a body was given."""
         return cast("dict[str, Any]", self.value) if isinstance(self.value, dict) else None
+
+    @cached_property
+    def elisions(self) -> Decisions:
+        """Everything left out or put in, as data that survives JSON."""
+        return self._ledger.decisions()
+
+    def left_out(self) -> Iterator[Elision]:
+        """What `elisions` holds of the input, one by one: all at once may be as large as the input itself."""
+        return self._ledger.left_out()
+
+    @property
+    def insertions(self) -> tuple[Insertion, ...]:
+        """What `elisions` holds that is not the input's."""
+        return self._ledger.insertions()
 
     @cached_property
     def report(self) -> Report:
@@ -133,7 +144,7 @@ def fit(
     if len(view) == len(request.messages) and all(map(_same, view, request.messages)):
         view = request.messages
     before = ledger.fixed + sum(ledger.own)
-    return FitResult(ledger, msgspec.structs.replace(request, messages=view), request, before)
+    return FitResult(ledger, msgspec.structs.replace(request, messages=view), before)
 
 
 def decide(
@@ -162,7 +173,7 @@ def decide(
 
 
 def _decided(request: Request, policy: FitPolicy, measure: Measure, max_input_tokens: int) -> Ledger:
-    ledger = _ledger(policy, measure, request, max_input_tokens)
+    ledger = _ledger(policy, measure, request, max_input_tokens, goes_on=False)
     ledger.admit(request.messages, keep_latest=policy.keep == "latest")
     if ledger.total > max_input_tokens:
         relieve(ledger, max_input_tokens)
@@ -187,10 +198,12 @@ def _with_tools(request: Request, tools: Sequence[Any]) -> Request:
     return msgspec.structs.replace(request, tools=read_tools({"tools": list(tools)}, request.dialect))
 
 
-def _ledger(policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int) -> Ledger:
+def _ledger(
+    policy: FitPolicy, measure: Measure, request: Request, max_input_tokens: int, *, goes_on: bool = True
+) -> Ledger:
     fixed = measure.request(msgspec.structs.replace(request, messages=()), message_tokens=()).total
     cap = max(policy.pressed_tokens, int(policy.result_share * max_input_tokens))
-    return Ledger(policy, measure, fixed=fixed, cap=cap)
+    return Ledger(policy, measure, fixed=fixed, cap=cap, goes_on=goes_on)
 
 
 class Fitter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
@@ -58,13 +58,19 @@ class Ledger:
         repairs: inserted messages but the summary, with what each costs.
         summary: the rolling summary in view and what it costs.
         fixed: tokens of system, tools, format and overhead.
+
+    Args:
+        goes_on: whether messages are admitted more than once.
     """
 
-    def __init__(self, policy: FitPolicy, measure: Measure, *, fixed: int, cap: int | None) -> None:
+    def __init__(
+        self, policy: FitPolicy, measure: Measure, *, fixed: int, cap: int | None, goes_on: bool = True
+    ) -> None:
         self.policy = policy
         self.measure = measure
         self.fixed = fixed
         self.cap = cap
+        self._goes_on = goes_on
         self.messages: list[Message] = []
         self.own: list[int] = []
         self.shown: list[int] = []
@@ -191,6 +197,8 @@ class Ledger:
             if found:
                 elisions[index] = found
         arrivals.deduper.below = False
+        if not self._goes_on:
+            arrivals.close()
         views = {index: edited(self.messages[index], of_message) for index, of_message in elisions.items()}
         costs = {index: self.own[index] for index in indices}
         costs.update(zip(views, self.measure.messages(list(views.values())), strict=True))
@@ -257,7 +265,7 @@ class Ledger:
     def view(self) -> list[Message]:
         """What is shown, in order."""
         placed: dict[int, list[Message]] = {}
-        for insertion in self._insertions():
+        for insertion in self.insertions():
             placed.setdefault(insertion.before, []).append(insertion.message)
         out: list[Message] = []
         places = sorted(placed)
@@ -271,20 +279,27 @@ class Ledger:
             out += placed[place]
         return out
 
-    def _insertions(self) -> list[Insertion]:
+    def insertions(self) -> tuple[Insertion, ...]:
+        """All that was put in, by place."""
         inserted = [insertion for insertion, _ in self.repairs]
         if self.summary is not None:
             inserted.insert(0, self.summary[0])
-        return sorted(inserted, key=lambda insertion: insertion.before)
+        return tuple(sorted(inserted, key=lambda insertion: insertion.before))
 
     def decisions(self) -> Decisions:
         """All that was left out and put in, as data."""
-        gone = (
-            Elision(message=index, fate=fate, original=self.messages[index].wire) for index, fate in self.fates.items()
-        )
-        inside = (elision for index in self.shown for elision in self.elisions.get(index, ()))
-        return Decisions(elisions=tuple(sorted((*gone, *inside), key=_place)), insertions=tuple(self._insertions()))
+        return Decisions(elisions=tuple(self.left_out()), insertions=self.insertions())
+
+    def left_out(self) -> Iterator[Elision]:
+        """All that was left out, by place, each with its original."""
+        for index, message in enumerate(self.messages):
+            fate = self.fates.get(index)
+            if fate is not None:
+                yield Elision(message=index, fate=fate, original=message.wire)
+                continue
+            for elision in sorted(self.elisions.get(index, ()), key=_place):
+                yield elision.with_original(message.wire)
 
 
-def _place(elision: Elision) -> tuple[int, tuple[str, ...], int]:
-    return elision.message, tuple(map(str, elision.path)), elision.start or 0
+def _place(elision: Elision) -> tuple[tuple[str, ...], int]:
+    return tuple(map(str, elision.path)), elision.start or 0

@@ -100,14 +100,17 @@ def without_markers(text: str) -> str:
 def _quote(text: str) -> str:
     """The first words of the first line that has any, up to a comma, where markers in one-line JSON would be cut."""
     words = text[:_QUOTE_CHARS]
-    if words[:1].isalpha() and len(words) == _QUOTE_CHARS and "\n" not in words:  # as most texts begin
-        return words[: words.rfind(" ")] if " " in words[4:] else words
+    if len(words) == _QUOTE_CHARS and words[0].isalpha() and "\n" not in words:  # as most texts begin
+        return _whole_words(words)
     for line in text[:_QUOTE_REACH].split("\n"):
         words = _LINE_NUMBER.sub("", line).strip()[:_QUOTE_CHARS]
         if _WORD.search(words) is not None:
             break
     else:
         return ""
-    if len(words) < _QUOTE_CHARS:
-        return words
-    return words[: words.rfind(" ")] if " " in words[4:] else words
+    return words if len(words) < _QUOTE_CHARS else _whole_words(words)
+
+
+def _whole_words(words: str) -> str:
+    end = words.rfind(" ")
+    return words if end < 4 else words[:end]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
-from itertools import accumulate
-from operator import attrgetter, itemgetter
+from itertools import accumulate, repeat
+from operator import add, is_
 from sys import maxsize
-
-from msgspec import Struct
 
 from threadline.text.fences import fence_spans
 
@@ -32,20 +30,12 @@ _BLOCK = 512
 """Line numbers written out at a time."""
 
 
-class Numbered(Struct, frozen=True, gc=False):
-    """Pieces in a row that are numbered one by one."""
-
-    first: int
-    last: int
-    number: int
-
-
 class Pieces:
     """Keys and places of the pieces of one text.
 
     Attributes:
         keys: what is compared: the piece itself, or for a numbered line what stands behind its number.
-        numbered: the pieces that are numbered, in order; None for a text without line numbers.
+        numbered: the lines that are numbered; None for a text without line numbers.
     """
 
     __slots__ = ("_ends", "_starts", "keys", "numbered", "text")
@@ -54,78 +44,102 @@ class Pieces:
         self,
         text: str,
         keys: list[str],
-        places: tuple[array[int], array[int]] | None = None,
-        numbered: list[Numbered] | None = None,
+        starts: array[int],
+        ends: array[int] | None = None,
+        numbered: Numbered | None = None,
     ) -> None:
         self.text = text
         self.keys = keys
         self.numbered = numbered
-        self._starts, self._ends = places or (None, None)
+        self._starts = starts
+        self._ends = ends
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Where the pieces from `first` up to `last` begin and end, in code points; without the last line break."""
-        if self._starts is not None and self._ends is not None:
+        if self._ends is not None:
             return self._starts[first], self._ends[last - 1]
-        if self._starts is None:  # most texts are never asked
-            self._starts = array("Q", accumulate(map(len, self.text.split("\n")), initial=0))
-        return self._starts[first] + first, self._starts[last] + last - 1
+        return self._starts[first] + first, self._starts[last] + last - 1  # a line break before each but the first
 
-    def number(self, piece: int) -> tuple[int | None, int]:
-        """The line number of a piece, None where it has none, and the piece up to which that goes on."""
-        numbered = self.numbered or []
-        at = bisect_right(numbered, piece, key=attrgetter("first")) - 1
-        if at >= 0 and piece < numbered[at].last:
-            return numbered[at].number + piece - numbered[at].first, numbered[at].last
-        return None, numbered[at + 1].first if at + 1 < len(numbered) else maxsize
 
-    def numbers(self, first: int, last: int) -> tuple[int, int] | None:
-        """The first and the last line number that stand in the pieces from `first` up to `last`."""
-        inside = [run for run in self.numbered or () if run.first < last and run.last > first]
-        if not inside:
+class Numbered:
+    """Runs of lines that are numbered one by one."""
+
+    __slots__ = ("_firsts", "_lasts", "_shifts")
+
+    def __init__(self) -> None:
+        self._firsts: list[int] = []
+        self._lasts: list[int] = []
+        self._shifts: list[int] = []  # a line's number minus its place
+
+    def add(self, first: int, last: int, number: int) -> None:
+        """The lines from `first` up to `last` are numbered from `number` on."""
+        if self.ends_before(first, number):
+            self._lasts[-1] = last
+        else:
+            self._firsts.append(first)
+            self._lasts.append(last)
+            self._shifts.append(number - first)
+
+    def ends_before(self, line: int, number: int) -> bool:
+        """Whether a line with this number goes on from the last one."""
+        return bool(self._lasts) and self._lasts[-1] == line and self._shifts[-1] == number - line
+
+    def number(self, line: int) -> tuple[int | None, int]:
+        """The number of a line, None where it has none, and the line up to which that goes on."""
+        at = bisect_right(self._lasts, line)
+        if at == len(self._lasts):
+            return None, maxsize
+        first = self._firsts[at]
+        return (None, first) if line < first else (line + self._shifts[at], self._lasts[at])
+
+    def within(self, first: int, last: int) -> tuple[int, int] | None:
+        """The first and the last number that stand in the lines from `first` up to `last`."""
+        low, high = bisect_right(self._lasts, first), bisect_left(self._firsts, last) - 1
+        if low > high:
             return None
-        low, high = inside[0], inside[-1]
-        return low.number + max(first - low.first, 0), high.number + min(last, high.last) - 1 - high.first
+        return (
+            max(first, self._firsts[low]) + self._shifts[low],
+            min(last, self._lasts[high]) - 1 + self._shifts[high],
+        )
 
 
 def split_pieces(text: str) -> Pieces:
     """Cut a text into pieces; joined with the line breaks between them they are the text again."""
     lines = text.split("\n")
+    starts = array("I", accumulate(map(len, lines), initial=0))
     if _NUMBERED_PAIR.search(text) is not None:
-        return _numbered(text, lines)
+        return _numbered(text, lines, starts)
     fences = fence_spans(text) if "```" in text or "~~~" in text else []
     if fences or ('":' in text and max(map(len, lines)) >= LONG_LINE):
         return _mixed(text, fences)
-    return Pieces(text, lines)
+    return Pieces(text, lines, starts)
 
 
-def _numbered(text: str, lines: list[str]) -> Pieces:
+def _numbered(text: str, lines: list[str], starts: array[int]) -> Pieces:
     """Lines whose number goes on from the line before, or to the line behind, are compared without it.
 
     What a line is depends on its neighbours alone, so leaving out other parts of the text does not change it.
     """
-    numbered: list[Numbered] = []
+    numbered = Numbered()
     at = 0
     while at < len(lines):
         head = _NUMBER.match(lines[at])
         if head is None:
             at += 1
             continue
-        pad, digits, _ = head.groups()
-        number, end = int(digits), _alike(lines, at, head)
-        before = numbered[-1] if numbered else None
-        if before is not None and before.last == at and before.number + at - before.first == number:
-            numbered[-1] = Numbered(before.first, end, before.number)
-        elif end > at + 1 or (end < len(lines) and _number_of(lines[end]) == number + 1):
-            numbered.append(Numbered(at, end, number))
-        else:
+        pad, digits, separator = head.groups()
+        number, behind = int(digits), _behind(lines, at, head)
+        end = at + len(behind)
+        goes_on = len(behind) > 1 or (end < len(lines) and _number_of(lines[end]) == number + 1)
+        if not goes_on and not numbered.ends_before(at, number):
             at += 1
             continue
+        numbered.add(at, end, number)
         # pad width and separator belong to the key, or `13|` would come back as `13:`
-        width = len(pad) + len(digits)
-        behind = map(itemgetter(slice(width, None)), lines[at:end])
-        lines[at:end] = map(f"\0{width if pad else 0}".__add__, behind)
+        style = f"\0{len(pad) + len(digits) if pad else 0}{separator}"
+        lines[at:end] = map(add, repeat(style), behind)
         at = end
-    return Pieces(text, lines, numbered=numbered)
+    return Pieces(text, lines, starts, numbered=numbered)
 
 
 def _number_of(line: str) -> int | None:
@@ -133,25 +147,26 @@ def _number_of(line: str) -> int | None:
     return None if head is None else int(head[2])
 
 
-def _alike(lines: list[str], at: int, head: re.Match[str]) -> int:
-    """The line up to which those from `at` on are numbered one by one, with as many digits, in the same style."""
+def _behind(lines: list[str], at: int, head: re.Match[str]) -> list[str]:
+    """What stands behind the numbers of the lines from `at` on, as far as they go on in the same style and width."""
     pad, digits, separator = head.groups()
     number = int(digits)
+    behind = [lines[at][head.end() :]]
     fill = pad[:1] or " "
-    end = at + 1 if pad.strip(fill) else min(len(lines), at + 10 ** len(digits) - number)
+    left = 0 if pad.strip(fill) else min(len(lines) - at, 10 ** len(digits) - number) - 1
     step = 8
-    at += 1
-    while at < end:
-        number += 1
-        block, offset = divmod(number, _BLOCK)
-        heads = _heads(block, fill, len(pad) + len(digits), separator)
-        step = min(4 * step, _BLOCK - offset, end - at)
-        right = list(map(str.startswith, lines[at : at + step], heads[offset : offset + step]))
-        if False in right:
-            return at + right.index(False)
-        at += step
-        number += step - 1
-    return end
+    while left:
+        block, offset = divmod(number + len(behind), _BLOCK)
+        step = min(4 * step, _BLOCK - offset, left)
+        heads = _heads(block, fill, len(pad) + len(digits), separator)[offset : offset + step]
+        some = lines[at + len(behind) : at + len(behind) + step]
+        rest = list(map(str.removeprefix, some, heads))
+        same = list(map(is_, rest, some))
+        if True in same:
+            return behind + rest[: same.index(True)]
+        behind += rest
+        left -= step
+    return behind
 
 
 @lru_cache(maxsize=16)
@@ -162,7 +177,7 @@ def _heads(block: int, fill: str, width: int, separator: str) -> list[str]:
 
 def _mixed(text: str, fences: list[tuple[int, int]]) -> Pieces:
     keys: list[str] = []
-    starts, ends = array("Q"), array("Q")
+    starts, ends = array("I"), array("I")
     at = 0
     for start, end in [*fences, (len(text) + 1, len(text) + 1)]:
         if at < start:
@@ -172,7 +187,7 @@ def _mixed(text: str, fences: list[tuple[int, int]]) -> Pieces:
             starts.append(start)
             ends.append(end)
         at = end + 1
-    return Pieces(text, keys, (starts, ends))
+    return Pieces(text, keys, starts, ends)
 
 
 def _split_lines(chunk: str, offset: int, keys: list[str], starts: array[int], ends: array[int]) -> None:

@@ -106,7 +106,8 @@ class Repairer:
             self._note(index, "answered_dead_call", call.id)
             insertions += _answer(messages, index, call)
         for index in range(since, len(messages)):
-            self._settle_results(messages, index, elisions, insertions)
+            if self.grouper.links(index):
+                self._settle_results(messages, index, elisions, insertions)
         if messages and messages[0].dialect == "google":
             elisions, insertions = _one_response_turn(messages, elisions, insertions)
         elisions.sort(key=lambda elision: elision.message)
@@ -118,7 +119,7 @@ class Repairer:
     ) -> None:
         message = messages[index]
         results = message.tool_results
-        if len({result.path for result in results}) < len(results):
+        if len(results) > 1 and len({result.path for result in results}) < len(results):
             return  # several ids share one content: it cannot be taken apart
         gone: list[tuple[ToolResultPart, Fate]] = []
         for result, call_at in zip(results, self.grouper.links(index), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Hashable
 from itertools import compress
@@ -10,7 +11,7 @@ from operator import ne
 from msgspec import Struct
 
 from threadline.transcript.markers import holds_marker
-from threadline.transcript.pieces import LONG_LINE, Pieces, split_pieces
+from threadline.transcript.pieces import LONG_LINE, Numbered, Pieces, split_pieces
 
 __all__ = ["Copy", "Repeat", "RepeatIndex", "is_solid", "numbers_of"]
 
@@ -65,7 +66,7 @@ class RepeatIndex:
 
     def feed(self, place: Hashable, text: str) -> list[Repeat]:
         """Index a text and return its repeats, in order, not overlapping; it may refer to itself."""
-        is_line = "\n" not in text and (len(text) < LONG_LINE or '":' not in text)
+        is_line = "\n" not in text and (len(text) < LONG_LINE or '"' not in text or '":' not in text)
         if is_line and not self._texts and text not in self._deferred:
             self._deferred[text] = place  # of use only to a text of several pieces, which many chats never have
             return []
@@ -90,7 +91,7 @@ class RepeatIndex:
         for text, place in self._deferred.items():
             base = len(self._ids)
             self._bases.append(base)
-            self._texts.append((place, Pieces(text, [])))
+            self._texts.append((place, Pieces(text, [], array("I", (0, len(text))))))
             self._ids += (self._first.setdefault(text, base), _HIDDEN)
         self._deferred.clear()
 
@@ -139,7 +140,7 @@ class RepeatIndex:
         """How many pieces from `at` on equal those from `source` on: looks ahead in doubling steps, stops at itself."""
         limit = min(len(row) - at, base + at - source)
         ids = self._ids
-        length = step = 1
+        length, step = 1, 4
         while length < limit:
             step = min(2 * step, limit - length)
             if ids[source + length : source + length + step] == row[at + length : at + length + step]:
@@ -156,7 +157,7 @@ class RepeatIndex:
         source -= self._bases[owner]
         shift = 0
         if pieces.numbered is not None or earlier.numbered is not None:
-            shift, length = _common_shift(earlier, source, pieces, first, last - first)
+            shift, length = _common_shift(earlier.numbered, source, pieces.numbered, first, last - first)
             last = first + length
         text = pieces.text
         start, end = pieces.span(first, last)
@@ -174,20 +175,28 @@ class RepeatIndex:
             end=end,
             copies=(Copy(place=place, start=earlier_start, end=earlier_end, shift=shift),),
             lines=span.count("\n") + 1 if is_line else 0,
-            numbers=pieces.numbers(first, last),
+            numbers=pieces.numbered and pieces.numbered.within(first, last),
         )
 
 
 def is_solid(text: str, min_chars: int) -> bool:
     """Whether a text has enough in it, besides white space, to be worth a marker."""
-    blank = text.count(" ") + text.count("\n") + text.count("\t") + text.count("\r")
-    return len(text) - blank >= _MIN_SOLID * min_chars
+    least = _MIN_SOLID * min_chars
+    begin = text[:min_chars]  # says enough of nearly every text
+    return _solid_chars(begin) >= least or _solid_chars(text) >= least
+
+
+def _solid_chars(text: str) -> int:
+    spaces = text.count(" ")
+    if not text.isprintable():
+        spaces += text.count("\n") + text.count("\t") + text.count("\r")
+    return len(text) - spaces
 
 
 def numbers_of(text: str) -> tuple[int, int] | None:
     """The first and last line number that a text carries."""
     pieces = split_pieces(text)
-    return pieces.numbers(0, len(pieces.keys))
+    return pieces.numbered and pieces.numbered.within(0, len(pieces.keys))
 
 
 def _joined(repeats: list[Repeat], text: str) -> list[Repeat]:
@@ -209,9 +218,11 @@ def _joined(repeats: list[Repeat], text: str) -> list[Repeat]:
     return out
 
 
-def _common_shift(earlier: Pieces, at: int, later: Pieces, first: int, length: int) -> tuple[int, int]:
+def _common_shift(
+    earlier: Numbered | None, at: int, later: Numbered | None, first: int, length: int
+) -> tuple[int, int]:
     """The shift of line numbers that holds from the first piece on, and for how many pieces it does."""
-    if earlier.numbered is None or later.numbered is None:
+    if earlier is None or later is None:
         return 0, length  # the text comparison decides
     shift: int | None = None
     step = 0

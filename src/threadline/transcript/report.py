@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
@@ -48,13 +48,10 @@ class Report(Struct, frozen=True, kw_only=True):
 def report_of(ledger: Ledger, tokens_before: int) -> Report:
     """The report on what a ledger shows."""
     by_fate: defaultdict[str, int] = defaultdict(int)
-    inside = [elision for index in ledger.shown for elision in ledger.elisions.get(index, ())]
-    texts = [elision for elision in inside if isinstance(elision.original, str)]
-    blocks = [elision for elision in inside if not isinstance(elision.original, str)]
-    costs = [*ledger.measure.texts([elision.original for elision in texts]), *_block_costs(ledger, blocks)]
-    for elision, tokens in zip([*texts, *blocks], costs, strict=True):
-        if elision.fate is not Fate.KEPT:
-            by_fate[elision.fate.value] += tokens
+    for index in ledger.shown:
+        for elision, tokens in _costs(ledger, index, ledger.elisions.get(index, ())):
+            if elision.fate is not Fate.KEPT:
+                by_fate[elision.fate.value] += tokens
     for index, fate in ledger.fates.items():
         if fate is not Fate.KEPT:
             by_fate[fate.value] += ledger.own[index]
@@ -70,16 +67,17 @@ def report_of(ledger: Ledger, tokens_before: int) -> Report:
     )
 
 
-def _block_costs(ledger: Ledger, blocks: Sequence[Elision]) -> list[int]:
-    """What blocks cost inside their messages: media by their size, never as text."""
-    holders = [ledger.messages[block.message] for block in blocks]
-    bare = [structs.replace(holder, parts=()) for holder in holders]
-    only = [
-        structs.replace(holder, parts=_parts_at(holder.parts, block.path))
-        for holder, block in zip(holders, blocks, strict=True)
-    ]
-    costs = ledger.measure.messages([*bare, *only])
-    return [after - before for before, after in zip(costs, costs[len(blocks) :], strict=False)]
+def _costs(ledger: Ledger, index: int, elisions: Sequence[Elision]) -> Iterator[tuple[Elision, int]]:
+    """What is left out of one message, each with what it costs."""
+    message = ledger.messages[index]
+    spans = [elision for elision in elisions if elision.start is not None]
+    yield from zip(spans, ledger.measure.texts([span.text(message.wire) for span in spans]), strict=True)
+    for block in elisions:
+        if block.start is None:  # inside its message, so that media count by their size and never as text
+            bare = structs.replace(message, parts=())
+            only = structs.replace(message, parts=_parts_at(message.parts, block.path))
+            before, after = ledger.measure.messages([bare, only])
+            yield block, after - before
 
 
 def _parts_at(parts: Sequence[Part], path: Path) -> tuple[Part, ...]:
