@@ -65,7 +65,7 @@ def extract_episode(cell: MemCell, *, owner_id: str | None = None, language: str
 
 def _standing(quote: Quote) -> float:
     """How much a sentence's form speaks for it: statements over questions, a person over the assistant."""
-    form = 0.7 if is_question(quote.text) else 1.0 + min(weight(quote), 4.0) / 10 if weight(quote) > 0 else 0.8
+    form = 0.7 if is_question(quote.text) else 0.9 + min(max(weight(quote), 0.0), 4.0) / 8
     return form * (1.0 if quote.message.role == "user" else 0.8)
 
 
