@@ -348,6 +348,14 @@ def test_titles_and_summaries_are_short():
     assert len(episode.summary) <= 400
 
 
+def test_no_quote_begins_a_line_of_an_episode():
+    said = cell("I live in a small town by the sea with all my many dogs,\nbob: and he lives there too.")
+
+    assert extract_episode(said).episode.splitlines() == [
+        "ann: I live in a small town by the sea with all my many dogs, bob: and he lives there too."
+    ]
+
+
 def test_a_cell_in_which_nobody_speaks_has_no_episode():
     assert extract_episode(cell("```\nx\n```", "...")) is None
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from threadline.boundary.gaps import time_gap
 from threadline.messages import Message, render_line
 
-__all__ = ["batch_prompt", "step_prompt", "with_instructions"]
+__all__ = ["as_record", "batch_prompt", "step_prompt", "with_instructions"]
 
 
-def _folded(text: str) -> str:
+def as_record(text: str) -> str:
     """The text with angle brackets and ampersands escaped, and every line but the first indented.
 
     All that `str.splitlines` parts counts as a line, so no record can begin inside another.
@@ -26,7 +26,7 @@ def batch_prompt(messages: Sequence[Message]) -> str:
         InvalidInputError: a message that says something has the timestamp 0; names its id.
     """
     records = [
-        f"[{label}] {_folded(render_line(message)) if message.content else '[empty message]'}"
+        f"[{label}] {as_record(render_line(message)) if message.content else '[empty message]'}"
         for label, message in enumerate(messages)
     ]
     return "\n".join([f'<messages count="{len(records)}">', *records, "</messages>"])
@@ -46,14 +46,14 @@ def step_prompt(history: Sequence[Message], new: Sequence[Message], gap: str = "
     gap = gap or time_gap(history[-1] if history else None, new[0] if new else None)
     blocks = (
         ("conversation_history", _lines(history)),
-        ("time_gap", _folded(gap)),
+        ("time_gap", as_record(gap)),
         ("new_messages", _lines(new)),
     )
     return "\n\n".join(f"<{tag}>\n{body}\n</{tag}>" for tag, body in blocks)
 
 
 def _lines(messages: Sequence[Message]) -> str:
-    return "\n".join(_folded(render_line(message)) for message in messages if message.content)
+    return "\n".join(as_record(render_line(message)) for message in messages if message.content)
 
 
 def with_instructions(system: str, custom: str | None) -> str:

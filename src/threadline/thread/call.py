@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from threadline.context.manifest import LLMInputManifest
+from threadline.context import LLMInputManifest, with_breakpoints
 from threadline.messages.convert import Conversion, convert
 from threadline.messages.dialects import encode
 from threadline.messages.losses import Loss
@@ -95,8 +95,10 @@ class Call:
     def body(self, dialect: Dialect | None = None) -> dict[str, Any]:
         """The whole body in a dialect; None is the thread's own."""
         body: dict[str, Any] = dict(encode(self._in(dialect or self.request.dialect).request))
-        if dialect == "anthropic":
+        if (dialect or self.request.dialect) == "anthropic":
             body.setdefault("max_tokens", _ANTHROPIC_MAX_TOKENS)
+            if self.request.dialect == "anthropic":
+                return with_breakpoints(body, self.manifest)
         return body
 
     def losses(self, dialect: Dialect) -> tuple[Loss, ...]:

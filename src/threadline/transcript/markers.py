@@ -17,6 +17,7 @@ __all__ = [
     "holds_marker",
     "pruned_marker",
     "reference_marker",
+    "without_markers",
 ]
 
 _QUOTE_CHARS = 16
@@ -89,6 +90,11 @@ def cleared_marker(tool: str | None, *, superseded: bool = False) -> str:
 def holds_marker(piece: str) -> bool:
     """True for text that is, or only looks like, a marker: nothing ever refers to it."""
     return "[" in piece and _MARKER.search(piece) is not None
+
+
+def without_markers(text: str) -> str:
+    """The text without what is, or only looks like, a marker."""
+    return _MARKER.sub("", text) if "[" in text else text
 
 
 def _quote(text: str) -> str:

@@ -1,21 +1,22 @@
 -- put_contents: Store contents; those already there stay as they are.
 INSERT INTO contents (tenant, owner, ref, body)
-VALUES (%(tenant)s, %(owner)s, %(ref)s, %(body)s)
+SELECT %(tenant)s, %(owner)s, ref, body
+FROM unnest(%(ref)s::text[], %(body)b::bytea[]) AS new (ref, body)
 ON CONFLICT DO NOTHING;
 
 -- get_contents: Contents by their refs.
 SELECT ref, body
 FROM contents
-WHERE tenant = %(tenant)s AND owner = %(owner)s AND ref = ANY(%(refs)s::text[]);
+WHERE tenant = %(tenant)s AND owner = %(owner)s AND ref = ANY (%(refs)s::text[]);
 
 -- missing_contents: Those of some refs that nothing is stored under.
-SELECT wanted.ref
-FROM unnest(%(refs)s::text[]) AS wanted (ref)
-WHERE NOT EXISTS (SELECT 1 FROM contents WHERE tenant = %(tenant)s AND owner = %(owner)s AND contents.ref = wanted.ref);
+SELECT value
+FROM unnest(%(refs)s::text[]) AS wanted (value)
+WHERE NOT EXISTS (SELECT 1 FROM contents WHERE tenant = %(tenant)s AND owner = %(owner)s AND ref = value);
 
 -- drop_contents: Delete those of some contents that no row names; gives back which.
 DELETE FROM contents
-WHERE tenant = %(tenant)s AND owner = %(owner)s AND ref = ANY(%(refs)s::text[])
+WHERE tenant = %(tenant)s AND owner = %(owner)s AND ref = ANY (%(refs)s::text[])
     AND NOT EXISTS (
         SELECT 1 FROM journal_refs AS named
         WHERE named.tenant = %(tenant)s AND named.owner = %(owner)s AND named.ref = contents.ref

@@ -26,12 +26,12 @@ RETURNING revision;
 -- save_next: Write a document's next revision over the one before; gives it back where it was written.
 UPDATE documents
 SET agent_id = %(agent_id)s, revision = %(revision)s, body = %(body)s
-WHERE tenant = %(tenant)s AND owner = %(owner)s AND kind = %(kind)s AND id = %(id)s AND revision = %(revision)s::bigint - 1
+WHERE tenant = %(tenant)s AND owner = %(owner)s AND kind = %(kind)s AND id = %(id)s AND revision = %(revision)s - 1
 RETURNING revision;
 
 -- delete_documents: Delete documents of a kind by id.
 DELETE FROM documents
-WHERE tenant = %(tenant)s AND owner = %(owner)s AND kind = %(kind)s AND id = ANY(%(ids)s::text[]);
+WHERE tenant = %(tenant)s AND owner = %(owner)s AND kind = %(kind)s AND id = ANY (%(ids)s::text[]);
 
 -- forget_agent_documents: Delete an agent's documents.
 DELETE FROM documents WHERE tenant = %(tenant)s AND owner = %(owner)s AND agent_id = %(agent_id)s;

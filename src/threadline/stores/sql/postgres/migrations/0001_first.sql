@@ -1,4 +1,5 @@
 -- Tenant and owner stand in every row and lead every key: no query can forget them and still use an index.
+-- Names sort by code point ("C"), whatever the database's own collation is.
 
 -- Bytes by their name, never shared between owners.
 CREATE TABLE contents (
@@ -27,20 +28,18 @@ CREATE TABLE journal_rows (
 
 CREATE INDEX journal_rows_of_branch ON journal_rows (tenant, owner, agent_id, branch, sequence);
 
-CREATE INDEX journal_rows_of_kind ON journal_rows (tenant, owner, agent_id, kind, sequence, branch);
+CREATE INDEX journal_rows_of_kind ON journal_rows (tenant, owner, agent_id, kind, sequence) INCLUDE (branch);
 
 CREATE INDEX journal_rows_of_key ON journal_rows (tenant, owner, agent_id, key, sequence) WHERE key IS NOT NULL;
 
--- Which row names which content: what must stay. Checked when a transaction ends, so that nothing is dropped from under
--- a row that is being written.
+-- Which row names which content: what must stay.
 CREATE TABLE journal_refs (
     tenant text COLLATE "C" NOT NULL,
     owner text COLLATE "C" NOT NULL,
     ref text COLLATE "C" NOT NULL,
     agent_id text COLLATE "C" NOT NULL,
     sequence bigint NOT NULL,
-    PRIMARY KEY (tenant, owner, ref, agent_id, sequence),
-    FOREIGN KEY (tenant, owner, ref) REFERENCES contents DEFERRABLE INITIALLY DEFERRED
+    PRIMARY KEY (tenant, owner, ref, agent_id, sequence)
 );
 
 -- Revisioned values; the empty agent is none.
@@ -56,5 +55,3 @@ CREATE TABLE documents (
 );
 
 CREATE INDEX documents_of_agent ON documents (tenant, owner, agent_id, kind, id);
-
-CREATE INDEX journal_refs_of_agent ON journal_refs (tenant, owner, agent_id);
