@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fit a real coding-agent trajectory to half its tokens, restore it, and compare.
+# Fit a real coding-agent trajectory to half its tokens, restore it, and compare; tell its episodes and memories.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 work=$(mktemp -d)
@@ -11,6 +11,11 @@ threadline fit marshmallow-1867.traj --max-input-tokens 6000 -o "$work/fitted.tr
 threadline restore "$work/fitted.traj" --elisions "$work/elisions.json" -o "$work/restored.traj"
 cmp marshmallow-1867.traj "$work/restored.traj"
 echo "restored: the same bytes as the original"
+
+echo
+threadline segment marshmallow-1867.traj
+echo
+threadline remember marshmallow-1867.traj
 
 echo
 export THREADLINE_DB="sqlite:///$work/agent.db"

@@ -49,6 +49,18 @@ def test_the_thread_of_the_readme_runs_against_a_client(readme, tmp_path, monkey
     assert [message["role"] for message in sent[0]["messages"]] == ["system", "user"]
 
 
+def test_the_memories_of_the_readme_are_those_of_its_conversation(readme, tmp_path):
+    [(chat, command, shown)] = re.findall(
+        r"```json\n(.*?)```\n\n`threadline (.*?)` prints\n\n```text\n(.*?)```", readme, re.DOTALL
+    )
+    (tmp_path / "chat.json").write_text(chat, encoding="utf-8")
+
+    arguments = [sys.executable, "-m", "threadline", *command.split()]
+    ran = subprocess.run(arguments, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)
+
+    assert ran.stdout == shown
+
+
 def test_every_command_of_the_readme_exists(readme):
     lines = re.findall(r"^threadline ((?:\w+(?: \| )?)+) ", readme, re.MULTILINE)
     commands = {name for line in lines for name in line.split(" | ")}
@@ -64,6 +76,8 @@ def test_every_command_of_the_readme_exists(readme):
         "assemble",
         "manifest",
         "db",
+        "segment",
+        "remember",
     }
     for command in commands:
         subprocess.run([sys.executable, "-m", "threadline", command, "--help"], capture_output=True, check=True)

@@ -1,16 +1,18 @@
-"""`segment` and `remember`, run as a program."""
+"""`segment` and `remember`, as people call them."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from typer.testing import CliRunner
 
+from threadline.cli.app import app
+from threadline.errors import InvalidInputError
+
+NOON_MS = 1_772_625_600_000  # 4 March 2026, UTC
 CHAT = [
     {
         "role": "user",
@@ -18,27 +20,21 @@ CHAT = [
         "sender_id": "ann",
         "timestamp": 1772625600000,
     },
-    {"role": "assistant", "content": "Good to know!", "timestamp": 1772625660000},
-    {"role": "user", "content": "I'm flying to Rome tomorrow.", "sender_id": "ann", "timestamp": 1772666700000},
+    {"role": "assistant", "content": "Good to know!", "timestamp": NOON_MS + 60_000},
+    {"role": "user", "content": "I'm flying to Rome tomorrow.", "sender_id": "ann", "timestamp": NOON_MS + 41_100_000},
 ]
 
 
-def run(*arguments, stdin=None, code=0, **environment):
-    command = [sys.executable, "-m", "threadline", *map(str, arguments)]
-    done = subprocess.run(
-        command,
-        input=json.dumps(CHAT if stdin is None else stdin),
-        capture_output=True,
-        check=False,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", **environment},
-    )
-    assert done.returncode == code, done.stderr
-    return done
+def run(*arguments, stdin=None):
+    """What a command prints."""
+    done = CliRunner().invoke(app, arguments, input=json.dumps(CHAT if stdin is None else stdin))
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
 
 
 def test_segment_tells_when_each_episode_was_how_long_it_is_and_what_it_is_about():
-    told = json.loads(run("segment", "-", "--json", "--timezone", "Europe/Berlin").stdout)
+    told = json.loads(run("segment", "-", "--json", "--timezone", "Europe/Berlin"))
 
     assert told["method"] == "lexical"
     assert [(one["first"], one["last"], one["begins"], one["ends"]) for one in told["episodes"]] == [
@@ -52,14 +48,14 @@ def test_segment_tells_when_each_episode_was_how_long_it_is_and_what_it_is_about
 def test_without_times_and_names_none_are_shown(timestamp):
     chat = [{"role": "user", "content": "I live in [red]Oslo[/red]. It rains here.", **timestamp}]
 
-    assert run("segment", "-", stdin=chat).stdout.splitlines()[0].split() == ["messages", "tokens", "title"]
-    page = run("remember", "-", stdin=chat).stdout
+    assert run("segment", "-", stdin=chat).splitlines()[0].split() == ["messages", "tokens", "title"]
+    page = run("remember", "-", stdin=chat)
     assert "1970" not in page
     assert "Episode: I live in [red]Oslo[/red]\n" in page
 
 
 def test_remember_is_a_page_of_quotes_with_the_numbers_of_their_messages():
-    page = run("remember", "-", "--timezone", "Europe/Berlin").stdout
+    page = run("remember", "-", "--timezone", "Europe/Berlin")
 
     assert page == (
         "What ann leaves behind, in quotes; [n] is the message.\n"
@@ -85,7 +81,7 @@ def test_remember_is_a_page_of_quotes_with_the_numbers_of_their_messages():
 
 
 def test_remember_as_json_holds_every_field_and_only_the_owners_memory():
-    told = json.loads(run("remember", "-", "--owner", "bob", "--language", "en", "--json").stdout)
+    told = json.loads(run("remember", "-", "--owner", "bob", "--language", "en", "--json"))
 
     assert told["owner"] == "bob"
     assert (told["facts"], told["foresight"], told["profile"]["explicit_info"]) == ([], [], [])
@@ -100,12 +96,9 @@ def test_remember_as_json_holds_every_field_and_only_the_owners_memory():
         (("segment", "-", "--language", " "), CHAT, "language"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_on_stderr(arguments, stdin, words):
-    done = run(*arguments, stdin=stdin, code=1)
-
-    assert done.stdout == ""
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_what_cannot_be_done_is_refused(arguments, stdin, words):
+    with pytest.raises(InvalidInputError, match=words):
+        run(*arguments, stdin=stdin)
 
 
 def test_segment_asks_a_model_where_one_is_named():
@@ -132,7 +125,7 @@ def test_segment_asks_a_model_where_one_is_named():
         thread.start()
         try:
             url = f"http://127.0.0.1:{server.server_port}/v1"
-            told = json.loads(run("segment", "-", "--model", "m", "--base-url", url, "--json").stdout)
+            told = json.loads(run("segment", "-", "--model", "m", "--base-url", url, "--json"))
         finally:
             server.shutdown()
             thread.join()

@@ -181,6 +181,25 @@ def test_what_nobody_says_is_never_extracted(text):
     assert found.episodes[0].episode == "ann: I live in Oslo."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Heartbeat irregularities run in my family, and I take pills.",
+        "My site is https://example.org/a?b=1 now.",
+        "I use <name> as a placeholder, and I own 3 boats.",
+        "我住在上海" + "很久很久" * 20 + "。",
+    ],
+)
+def test_what_only_looks_like_noise_is_kept(text):
+    assert contents(extract_facts(cell(text))) == [text]
+
+
+def test_the_name_of_whoever_is_spoken_to_is_no_news():
+    said = cell("Hey Melanie, that is so good of us! We are so happy, Melanie. We are so happy with Melanie.")
+
+    assert contents(extract_facts(said)) == ["We are so happy with Melanie."]
+
+
 def test_what_the_assistant_says_of_itself_is_no_fact_but_what_it_tells_the_user_is():
     messages = [
         chat_message("assistant", "I am a helpful assistant with 7 tools. I love Paris."),
@@ -327,6 +346,14 @@ def test_titles_and_summaries_are_short():
 
     assert len(episode.subject) <= 72
     assert len(episode.summary) <= 400
+
+
+def test_no_quote_begins_a_line_of_an_episode():
+    said = cell("I live in a small town by the sea with all my many dogs,\nbob: and he lives there too.")
+
+    assert extract_episode(said).episode.splitlines() == [
+        "ann: I live in a small town by the sea with all my many dogs, bob: and he lives there too."
+    ]
 
 
 def test_a_cell_in_which_nobody_speaks_has_no_episode():

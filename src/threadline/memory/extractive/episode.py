@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from threadline.boundary import MemCell
 from threadline.memory.episode import Episode
-from threadline.memory.extractive.centrality import central
+from threadline.memory.extractive.centrality import Sentence, central
+from threadline.memory.extractive.cues import cues_of
 from threadline.memory.extractive.quotes import Quote, quotes
 from threadline.memory.extractive.statements import is_question, weight
 from threadline.memory.product import merged_sources
 from threadline.messages import message_id, speaker
 from threadline.text.graphemes import boundary_at_or_before
+from threadline.text.stems import content_terms
 
 __all__ = ["extract_episode", "title_of"]
 
@@ -36,6 +38,8 @@ _OPENING = re.compile(
 def extract_episode(cell: MemCell, *, owner_id: str | None = None, language: str | None = None) -> Episode | None:
     """The episode in quotes, in the order they were said, one line a message; None where nobody says a sentence.
 
+    White space within a quote is one space.
+
     The title is a clause of the most central sentence, the summary that sentence and the next one as far as they fit.
 
     Args:
@@ -47,7 +51,8 @@ def extract_episode(cell: MemCell, *, owner_id: str | None = None, language: str
     if not said:
         return None
     most = min(_MOST, 1 + len(said) // _PER_QUOTE)
-    chosen = central([(quote.text, quote.language) for quote in said], most, [_standing(quote) for quote in said])
+    numbers = {message_id(item): number for number, item in enumerate(cell.items)}
+    chosen = central([_sentence(quote, numbers) for quote in said], most)
     chosen = chosen or [0]  # nothing but words without a subject
     told = [said[at] for at in sorted(chosen)]
     best = said[chosen[0]]
@@ -63,19 +68,30 @@ def extract_episode(cell: MemCell, *, owner_id: str | None = None, language: str
     )
 
 
-def _standing(quote: Quote) -> float:
-    """How much a sentence's form speaks for it: statements over questions, a person over the assistant."""
-    form = 0.7 if is_question(quote.text) else 1.0 + min(weight(quote), 4.0) / 10 if weight(quote) > 0 else 0.8
-    return form * (1.0 if quote.message.role == "user" else 0.8)
+def _sentence(quote: Quote, numbers: Mapping[str, int]) -> Sentence:
+    """Its form speaks for statements over questions and suppositions, for a person over the assistant."""
+    unsure = is_question(quote.text) or cues_of(quote.language).doubt.search(quote.text) is not None
+    form = 0.7 if unsure else 0.9 + min(max(weight(quote), 0.0), 4.0) / 8
+    return Sentence(
+        terms=frozenset(content_terms(quote.text, quote.language)),
+        message=numbers[message_id(quote.message)],
+        standing=form if quote.message.role == "user" else 0.8 * form,
+    )
 
 
 def _lines(told: Sequence[Quote]) -> str:
     by_message = groupby(told, key=lambda quote: (message_id(quote.message), speaker(quote.message)))
-    return "\n".join(f"{name}: {' '.join(quote.text for quote in group)}" for (_, name), group in by_message)
+    return "\n".join(f"{name}: {' '.join(_one_line(quote.text) for quote in group)}" for (_, name), group in by_message)
+
+
+def _one_line(text: str) -> str:
+    """A wrapped sentence on one line, so that no quote can begin a line of its own."""
+    return " ".join(text.split())
 
 
 def _summary(texts: Sequence[str]) -> str:
     """The first text and as many more as fit."""
+    texts = [_one_line(text) for text in texts]
     summary = texts[0] if len(texts[0]) <= _SUMMARY else _cut(texts[0], _SUMMARY)
     for text in texts[1:]:
         if len(summary) + 1 + len(text) <= _SUMMARY:
@@ -90,7 +106,7 @@ def title_of(sentence: str) -> str:
         ends = [match.start() for match in _CLAUSE.finditer(text) if 16 <= match.start() <= _TITLE]
         text = text[: ends[-1]] if ends else _cut(text, _TITLE)
     text = text.strip().rstrip(".\u3002!\uff01")
-    return text[:1].upper() + text[1:]
+    return _one_line(text[:1].upper() + text[1:])
 
 
 def _cut(text: str, most: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -16,18 +17,22 @@ from threadline.transcript.markers import holds_marker
 
 __all__ = ["Quote", "is_said_by", "quotes"]
 
-_BLOCK = re.compile(r"<([A-Za-z][\w:.-]{2,})\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL)
-"""An element and what is in it: fenced data, reminders, recalled memories, pasted markup. Nobody speaks in elements."""
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{2,63})\b[^<>]{0,512}>")
+_OWN_ELEMENTS = frozenset({"quoted_data"})
+"""What Threadline writes around data; without its end it reaches to the end of the message."""
 
-_HEARTBEAT = re.compile(
-    r"\s*\W*(?:ping|pong|keep[ -]?alive|no[_ ]reply|heartbeat\b.*)\W*\s*", re.IGNORECASE | re.DOTALL
-)
-_HEARTBEAT_WORD = re.compile(r"\bHEARTBEAT(?:_OK|\.md)?\b")
-_SIGNED = re.compile(r"[{}=<>\\|`$/]{2}|[{}]|\w\(\)|^\s*(?:File|Traceback)\b|(?:^|\s)--?\w+=|\S{60}")
+_HEARTBEAT = re.compile(r"\W*(?:ping|pong|keep[ -]?alive|no[_ ]reply|heartbeat)\W*", re.IGNORECASE)
+_HEARTBEAT_WORD = re.compile(r"\bHEARTBEAT(?:_OK|\.md)?\b|^\s*\[heartbeat\]")
+_HEARTBEAT_LENGTH = 400
+
+_SIGNED = re.compile(r"[{}]|[=<>\\|`]{2}|^(?:File|Traceback)\b|(?:^|\s)--?\w+=|[!-~]{80}")
 """Signs of code, paths and logs."""
 
 _NOTE = re.compile(r"[^\W\d_][^\n.!?:]{0,30}:\s")
 """A label before a note: `Tuesday: `, `Work-related: `."""
+
+_NOTE_LENGTH = 500
+"""Characters; what is longer under a label is a text."""
 
 _LONGEST = 700
 """Characters of a sentence; longer runs without an end are pasted."""
@@ -92,8 +97,8 @@ def quotes(cell: MemCell, *, language: str | None = None) -> Iterator[Quote]:
         text = message.content
         spoken = language or language_in(text, before)
         before = spoken
-        is_note = message.role == "user" and _NOTE.match(text) is not None
-        silent = [match.span() for match in _BLOCK.finditer(text)] + _unsaid(message)
+        is_note = message.role == "user" and len(text) <= _NOTE_LENGTH and _NOTE.match(text) is not None
+        silent = _elements(text) + _unsaid(message)
         for start, end in sentence_spans(text):
             if _is_prose(text, start, end) and not any(a < end and start < b for a, b in silent):
                 quote = text[start:end]
@@ -117,8 +122,29 @@ def _unsaid(message: Message) -> list[tuple[int, int]]:
     return spans
 
 
+def _elements(text: str) -> list[tuple[int, int]]:
+    """Elements and what is in them: fenced data, reminders, recalled memories, markup. Nobody speaks in elements."""
+    ends: dict[str, list[int]] = {}
+    begun: list[tuple[int, str]] = []
+    for tag in _TAG.finditer(text):
+        if tag[1]:
+            ends.setdefault(tag[2].casefold(), []).append(tag.end())
+        else:
+            begun.append((tag.start(), tag[2].casefold()))
+    spans: list[tuple[int, int]] = []
+    for start, name in begun:
+        later = ends.get(name, [])
+        at = bisect_right(later, start)
+        if at < len(later):
+            spans.append((start, later[at]))
+        elif name in _OWN_ELEMENTS:
+            spans.append((start, len(text)))
+    return spans
+
+
 def _is_heartbeat(text: str) -> bool:
-    return len(text) < 400 and (_HEARTBEAT.fullmatch(text) or _HEARTBEAT_WORD.search(text)) is not None
+    short = len(text) <= _HEARTBEAT_LENGTH
+    return short and (_HEARTBEAT.fullmatch(text) or _HEARTBEAT_WORD.search(text)) is not None
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:

@@ -19,9 +19,17 @@ _CAPITAL = re.compile(r"(?<![\w'\u2019])[^\W\d_a-z]\w*(?:[-'\u2019&.]\w+)*")
 _MARKED = re.compile(r"(?<![\w@])@\w{2,}|\b[\w.+-]+@[\w-]+\.\w+|https?://\S+|#\w+|\b[A-Z]{2,}[\w&]*|\b\w+[a-z][A-Z]\w*")
 """Handles, addresses, acronyms, and names with capitals inside."""
 
+_CALL_BEFORE = re.compile(
+    r"^(?:hey|hi|hello|thanks?|thank you|wow|yeah|yes|no|oh|dear|hallo|hola|danke)\W+$", re.IGNORECASE
+)
+_CALL_END = re.compile(r"[.!?\u2026]*$")
+"""Around the name of whoever is spoken to: `Hey Ann, ...`, `I agree, Ann.`"""
+
 _FOR_OTHERS = re.compile(r"\byours?\b|[您你]的|\bihre?\b|\bsus?\b|ваш", re.IGNORECASE)
 _NOUNS_CAPITAL = frozenset({"german"})
-_WORD = re.compile(r"[\w'\u2019-]+")
+_NO_NAME = re.compile(r"I(?:['\u2019]\w+)?|OK(?:ay)?")
+_OPENERS = ".!?:\u2014\u2013\"'\u201c\u2018("
+"""Behind these a capital letter may only begin a sentence."""
 
 
 def is_question(text: str) -> bool:
@@ -37,11 +45,12 @@ def names_in(text: str, language: str) -> Iterator[str]:
     if language in _NOUNS_CAPITAL:
         return
     for match in _CAPITAL.finditer(text):
-        name = match.group()
-        if match.start() == 0 or not name[0].isupper() or re.fullmatch(r"I(?:['\u2019]\w+)?|OK(?:ay)?", name):
+        before = text[: match.start()].rstrip()
+        if not match.group()[0].isupper() or _NO_NAME.fullmatch(match.group()) or not before or before[-1] in _OPENERS:
             continue
-        if re.search(r"[.!?:\u2014\u2013\"'\u201c\u2018(]\s*$", text[: match.start()]) is None:
-            yield name
+        called = (before.endswith(",") and _CALL_END.match(text, match.end())) or _CALL_BEFORE.match(f"{before} ")
+        if not called:
+            yield match.group()
 
 
 def weight(quote: Quote) -> float:
