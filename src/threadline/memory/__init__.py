@@ -12,6 +12,7 @@ from threadline.memory.foresights import ForesightExtractor
 from threadline.memory.language import OutputLanguage
 from threadline.memory.product import Method, Product, Source
 from threadline.memory.profile import ExplicitInfoItem, ImplicitTraitItem, Profile
+from threadline.memory.profiles import ProfileExtractor
 from threadline.memory.reflector import EpisodeReflector
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "OutputLanguage",
     "Product",
     "Profile",
+    "ProfileExtractor",
     "Source",
     "merge_facts",
 ]
