@@ -10,7 +10,7 @@ import pytest
 
 # The last are what msgspec and anyio take where they are installed.
 CORE = {"anyio", "msgspec", "regex", "idna", "sniffio", "typing_extensions"}
-CORE_ROOMS = ["errors", "text", "messages", "tokens", "transcript", "compat"]
+CORE_ROOMS = ["errors", "text", "messages", "tokens", "transcript", "boundary", "compat", "compat.everalgo"]
 
 
 def run(code):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -15,18 +16,55 @@ def readme(root):
 
 
 def test_the_python_example_prints_what_the_readme_says(readme):
-    [code] = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    [shown] = re.findall(r"```python\n.*?```\n\n```text\n(.*?)```", readme, re.DOTALL)
+    [(code, shown)] = re.findall(r"```python\n(import threadline\n.*?)```\n\n```text\n(.*?)```", readme, re.DOTALL)
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
 
     assert ran.stdout == shown
 
 
-def test_every_command_of_the_readme_exists(readme):
-    commands = set(re.findall(r"^threadline (\w+) ", readme, re.MULTILINE))
+def test_the_thread_of_the_readme_runs_against_a_client(readme, tmp_path, monkeypatch):
+    [code] = re.findall(r"```python\n(from threadline import Engine\n.*?)```", readme, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    sent = []
 
-    assert commands == {"fit", "restore", "count", "check", "convert", "optimize"}
+    class Client:
+        """Answers like the SDK, on the same path."""
+
+        @property
+        def chat(self):
+            return self
+
+        completions = chat
+
+        async def create(self, **body):
+            sent.append(body)
+            return {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "Soon."}}]}
+
+    indented = "".join(f"    {line}" for line in code.splitlines(keepends=True))
+    known: dict = {"client": Client()}
+    exec(f"async def main():\n{indented}", known)
+    asyncio.run(known["main"]())
+
+    assert [message["role"] for message in sent[0]["messages"]] == ["system", "user"]
+
+
+def test_every_command_of_the_readme_exists(readme):
+    lines = re.findall(r"^threadline ((?:\w+(?: \| )?)+) ", readme, re.MULTILINE)
+    commands = {name for line in lines for name in line.split(" | ")}
+
+    assert commands >= {
+        "fit",
+        "restore",
+        "count",
+        "check",
+        "convert",
+        "optimize",
+        "ingest",
+        "assemble",
+        "manifest",
+        "db",
+    }
     for command in commands:
         subprocess.run([sys.executable, "-m", "threadline", command, "--help"], capture_output=True, check=True)
 

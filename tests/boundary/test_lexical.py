@@ -88,6 +88,14 @@ async def test_thanks_and_farewells_stay_with_what_they_close():
     assert await sizes(items) == ([8, 6], 0)
 
 
+async def test_a_greeting_in_the_middle_is_a_hint_that_people_met_again():
+    texts = [*TOPICS["knee"], "Hi, this is Tom, I want to change a reservation.", "Which reservation is that?"]
+    without = [*texts[:4], texts[4].removeprefix("Hi, "), texts[5]]
+
+    assert await sizes([chat(number, text) for number, text in enumerate(texts)]) == ([4, 2], 0)
+    assert await sizes([chat(number, text) for number, text in enumerate(without)]) == ([6], 0)
+
+
 async def test_a_long_silence_parts_what_words_alone_would_not():
     texts = [*TOPICS["knee"], "The doctor looked at it today.", "What did she say?"]
     apart = [chat(n, t, timestamp=T0 + (n + (4000 if n > 3 else 0)) * MINUTE) for n, t in enumerate(texts)]

@@ -255,6 +255,15 @@ def test_law_any_text_is_replayed_to_the_byte(text, dialect, nested):
     assert content_ref(again.body) == done.manifest.request_digest
 
 
+def test_numbers_that_only_python_has_room_for_are_replayed_too():
+    wire = {"role": "user", "content": "x", "n": 2**70, "f": 1e300, "neg": -(2**65)}
+    writer = ContextAssembler(policy=DefaultPolicy(), measure=Measure(), naming=content_ref, dialect="openai")
+
+    done = writer.finish(writer.prepare(asked(None, conversation=[said("m", content=wire)])))
+
+    assert replay(done.manifest, done.contents, content_ref).request.wire["messages"] == [wire]
+
+
 # Later calls of a run
 
 

@@ -12,12 +12,13 @@ from msgspec import structs
 
 from threadline.context.assembler import ContextAssembler, Finished
 from threadline.context.default_policy import DefaultPolicy
+from threadline.context.follow_up import with_required
 from threadline.context.plan import Omission
 from threadline.journal.canonical import content_ref
 from threadline.messages import Fate, check_conversation
 from threadline.tokens import Measure
 
-from .items import asked, exchange, known, said, told
+from .items import asked, exchange, groups_of, known, messages_in, said, told
 
 MEASURE = Measure("gpt-4o")
 LONG = "ERROR: it failed\n" + "\n".join(f"line {n} of the log" for n in range(400))
@@ -105,6 +106,26 @@ def test_a_call_that_got_its_answers_is_still_the_group_that_was_shown():
     after = call(before, 1000, conversation=[said("a", sequence=1), (asks, *results)])
 
     assert spoken(after) == ["a", "x", "xr1"]
+
+
+def test_a_summary_that_takes_the_place_of_what_was_shown_is_new():
+    before = call(None, 1000, conversation=turns(10))
+    summary = said("summary", sequence=0, content="They spoke of ten things.")
+
+    after = call(before, 1000, conversation=[summary, *turns(10)[8:]])
+
+    assert spoken(after) == ["summary", "m8", "m9"]
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "google"])
+def test_a_window_begins_with_a_user_where_the_provider_wants_it(dialect):
+    talk = [
+        *[said(f"m{n}", sequence=n, role="assistant" if n % 2 else "user", content="word " * 20) for n in range(10)],
+    ]
+    finished = call(None, 130, conversation=talk, dialect=dialect)
+
+    assert spoken(finished)[0] in {"m2", "m4", "m6"}
+    assert check_conversation(finished.request) == ()
 
 
 # Knowledge
@@ -215,44 +236,57 @@ sizes = st.integers(1, 60)
 kinds = st.sampled_from(["turn", "exchange"])
 
 
-@settings(max_examples=25)
+def wired(dialect, number, size, *, exchange_, provenance):
+    """A turn or an exchange on the wire of a dialect."""
+    call = {"id": f"c{number}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    talk = [{"role": "user", "content": f"{number} " + "word " * size}]
+    if exchange_:
+        talk = [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "result"},
+        ]
+    return tuple(
+        structs.replace(item, id=f"{number}:{item.id}", sequence=number * 10 + place, provenance=provenance)
+        for place, item in enumerate(item for group in groups_of(messages_in(dialect, talk)) for item in group)
+    )
+
+
+@settings(max_examples=30)
 @given(
     events=st.lists(st.tuples(kinds, sizes), min_size=2, max_size=25),
-    limit=st.integers(250, 900),
+    limit=st.integers(300, 900),
     facts=st.booleans(),
+    dialect=st.sampled_from(["plain", "openai", "responses", "anthropic", "google"]),
 )
-def test_law_between_moves_each_request_begins_with_the_one_before(events, limit, facts):
+def test_law_between_moves_each_request_begins_with_the_one_before(events, limit, facts, dialect):
     conversation: list[Any] = []
     last: Finished | None = None
-    for number, (kind, size) in enumerate(events):
-        run = {"origin": "journal", "execution_id": f"run{number}"}
-        if kind == "turn":
-            conversation.append(
-                said(f"m{number}", sequence=number * 10, content=f"{number} " + "word " * size, provenance=run)
-            )
-        else:
-            conversation.append(exchange(f"x{number}", (1, 1), sequence=number * 10, provenance=run))
-        knowledge = [known(f"k{number}", content=f"fact {number}")] if facts else []
+    run = "run"
+    for number, (kind, size) in enumerate([("turn", 3), *events]):
+        run = f"run{number}" if kind == "turn" else run
+        provenance = {"origin": "journal", "execution_id": run}
+        conversation.append(wired(dialect, number, size, exchange_=kind == "exchange", provenance=provenance))
         now = call(
             last,
             limit,
+            dialect=dialect,
             instruction=[told("i")],
-            conversation=conversation,
-            knowledge=knowledge,
-            execution_id=f"run{number}",
+            conversation=with_required(conversation, run),
+            knowledge=[known(f"{run}k", content=f"fact {number}")] if facts else [],
+            execution_id=run,
         )
 
         assert now.manifest.tokens.total <= limit
         assert check_conversation(now.request) == ()
         if last is not None and spoken(now)[: len(spoken(last))] == spoken(last):
-            stable = [m for m in last.request.wire["messages"] if "quoted_data" not in str(m)]
-            shown = [m for m in now.request.wire["messages"] if "quoted_data" not in str(m)]
-            assert shown[: len(stable)] == stable
-            volatile = next(
-                (s.position for s in last.manifest.segments if s.category == "knowledge"), len(last.manifest.segments)
+            before, after = (
+                [text for text in (str(m.wire) for m in f.request.messages) if "quoted_data" not in text]
+                for f in (last, now)
             )
-            reused = sum(s.tokens for s in now.manifest.segments[:volatile])
-            assert now.manifest.cache.reusable_tokens >= reused
+            assert after[: len(before)] == before
+            data = [s.position for s in last.manifest.segments if s.category == "knowledge"]
+            shared = data[0] if data else len(last.manifest.segments)
+            assert now.manifest.cache.reusable_tokens >= sum(s.tokens for s in last.manifest.segments[:shared])
         elif last is not None:
-            assert spoken(now)[0] != spoken(last)[0] or any(id_.startswith("policy:") for id_ in spoken(now))
+            assert "window_moved" in now.manifest.plan_metadata
         last = now

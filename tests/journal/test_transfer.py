@@ -115,7 +115,7 @@ class Sealed(MemoryTransaction):
     """Names contents by a keyed hash, as a store that seals them does."""
 
     def __init__(self):
-        super().__init__(_Shelf(), lambda rows: None)
+        super().__init__(_Shelf(), lambda rows: None, write=True)
 
     async def put(self, contents):
         assert all(keyed_name(content) == ref for ref, content in contents.items())

@@ -9,11 +9,13 @@ from importlib import resources
 
 from msgspec import Struct
 
-__all__ = ["asks", "closes", "ends_task", "marks_session", "offers", "refers_back"]
+__all__ = ["asks", "closes", "ends_task", "greets", "marks_session", "offers", "refers_back"]
 
 _QUESTION = re.compile("[?\uff1f\u061f\u037e]")
 _MARK_CHARS = " \t\r\n-=_*#>.!"
 """Around a session mark people draw lines."""
+
+_OPENING_CHARS = " \t\r\n\"'*_\u00a1\u201c\u300c"
 
 _SPACED = re.compile("[^\u3040-\u9fff\uac00-\ud7af]+")
 
@@ -30,6 +32,9 @@ class _Words(Struct, frozen=True):
 
     def found(self, text: str) -> bool:
         return self.spaced.search(text) is not None or (not text.isascii() and self.dense.search(text) is not None)
+
+    def begins(self, text: str) -> bool:
+        return self.spaced.match(text) is not None or self.dense.match(text) is not None
 
 
 @cache
@@ -63,6 +68,11 @@ def asks(text: str) -> bool:
 def closes(text: str) -> bool:
     """True where the text thanks, takes leave, or answers one who does."""
     return _words("closings").found(text)
+
+
+def greets(text: str) -> bool:
+    """True where the text begins with a greeting."""
+    return _words("greetings").begins(text.lstrip(_OPENING_CHARS))
 
 
 def offers(text: str) -> bool:

@@ -37,13 +37,13 @@ _HOUR_MS = 3_600_000
 class Weights(Struct, frozen=True, kw_only=True):
     """What each cue is worth, in nats: 1 makes a boundary 2.7 times as likely, or as unlikely.
 
-    Written down in quarters from what each cue is in the literature (a weak hint 0.5, a clear one 1, a strong one 2)
-    and checked on spliced conversations (see `docs/decisions/0023-boundaries-without-a-model.md`), not fitted to the
-    sets that `make eval` measures; results change little when any of them changes by a half.
+    Words and vectors are weighed by what a regression over spliced conversations gave them, halved; the other cues are
+    a weak hint (0.5), a clear one (1) or a strong one (2) by what the literature says of them. None is fitted to the
+    sets that `make eval` measures: see `docs/decisions/0023-boundaries-without-a-model.md`.
 
     Attributes:
-        prior: for a message of average length that shares nothing with what came before. Below 0: fewer cuts rather
-            than more.
+        prior: for a message of average length that shares nothing with what came before: even odds, and the evidence
+            has to say the rest. Lower it for fewer cuts.
         across: nearness in meaning of the two messages before and the two from the candidate on.
         beside: nearness of the candidate and the message before it.
         inside: nearness within each side, against which `across` is a valley (depth score, Hearst 1997).
@@ -53,15 +53,16 @@ class Weights(Struct, frozen=True, kw_only=True):
             introduction, Youmans 1991).
         answers: another speaker asked just before (adjacency pairs, Schegloff and Sacks 1973).
         initiative: it asks where nobody had asked.
-        assistant: an assistant answers rather than opens.
+        assistant: an assistant answers more often than it opens.
         closing: it thanks or takes leave.
         after_closing: the message before did, or asked whether there is anything else.
+        greeting: it begins with a greeting (openings, Schegloff 1968).
         refers: it points back with a pronoun.
         after_task: the assistant has handed in its work.
         hours: each doubling of a silence beyond one hour.
     """
 
-    prior: float = -0.25
+    prior: float = 0.0
     across: float = 1.5
     beside: float = 0.75
     inside: float = 0.75
@@ -70,9 +71,10 @@ class Weights(Struct, frozen=True, kw_only=True):
     novelty: float = 1.0
     answers: float = 1.0
     initiative: float = 1.0
-    assistant: float = 1.0
+    assistant: float = 0.5
     closing: float = 2.0
     after_closing: float = 1.0
+    greeting: float = 1.0
     refers: float = 0.5
     after_task: float = 2.0
     hours: float = 1.0
@@ -101,6 +103,7 @@ def log_odds(turns: Sequence[Turn], at: int, weights: Weights, scale: Scale | No
     else:
         odds += weights.initiative * turn.asks
     odds -= weights.assistant * turn.assistant
+    odds += weights.greeting * turn.greets
     odds -= weights.refers * turn.refers
     if turn.closes:
         odds -= weights.closing

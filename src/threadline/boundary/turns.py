@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from threadline.boundary.cues import asks, closes, ends_task, marks_session, offers, refers_back
+from threadline.boundary.cues import asks, closes, ends_task, greets, marks_session, offers, refers_back
 from threadline.messages import Message, speaker
 from threadline.text.stems import content_terms, language_of
 
@@ -32,6 +32,7 @@ class Turn(Struct, frozen=True, kw_only=True):
         mass: the logarithm of one more than their number: how much it says.
         asks: it asks something, other than whether there is anything else.
         closes: it does nothing but thank or take leave, or asks whether there is anything else.
+        greets: it begins with a greeting.
         refers: a word of it points back.
         opens_session: it is the mark of a new session.
         after_task: between it and the message before, an agent handed in its work.
@@ -45,6 +46,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     mass: float
     asks: bool
     closes: bool
+    greets: bool
     refers: bool
     opens_session: bool
     after_task: bool
@@ -80,6 +82,7 @@ class TurnReader:
             mass=math.log1p(len(terms)),
             asks=asks(text) and not offering,
             closes=offering or (len(terms) <= _FEW_TERMS and closes(text)),
+            greets=greets(text),
             refers=refers_back(text),
             opens_session=marks_session(text),
             after_task=any(ends_task(call.name) for item in traffic for call in item.tool_calls),

@@ -28,7 +28,7 @@ def run_sync(function: Callable[[], Coroutine[Any, Any, T]], *, instead: str) ->
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return anyio.run(partial(function))
+        return anyio.run(function)
     raise RuntimeError(f"an event loop is running in this thread: await {instead} instead")
 
 

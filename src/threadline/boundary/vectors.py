@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from threadline.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from threadline.ports import Embedder
     from threadline.ports.embedder import Vectors
@@ -53,8 +55,6 @@ class Scale(Struct, frozen=True, kw_only=True):
         Raises:
             ConfigurationError: the embedder finds texts on one subject no nearer than others.
         """
-        from threadline.errors import ConfigurationError
-
         said, answered = probes[::2], probes[1::2]
         cosines = said @ answered.T
         count = len(said)

@@ -18,6 +18,7 @@ from threadline.cli.inputs import read_for_optimizing
 from threadline.cli.journal import register
 from threadline.cli.options import AsJson, Force, Input, Model, Output, print_json
 from threadline.cli.tally import Tally
+from threadline.cli.understanding import register_understanding
 from threadline.errors import InvalidInputError, ThreadlineError
 from threadline.messages import Checker, Converter, Dialect, read_conversation, read_document
 
@@ -230,6 +231,7 @@ def _named(source: Path, run: Any) -> Any:
 
 
 register(app)
+register_understanding(app)
 
 
 def main() -> None:

@@ -21,12 +21,15 @@ from threadline.boundary import (
     detect_boundaries,
 )
 from threadline.messages import Message, chat_message, tool_request, tool_result
+from threadline.ports import ChatResponse, LLMMessage
 
 __all__ = [
     "BoundaryDecision",
     "BoundaryDetector",
     "ChatMessage",
+    "ChatResponse",
     "DetectionResult",
+    "LLMMessage",
     "MemCell",
     "ToolCall",
     "ToolCallFunction",

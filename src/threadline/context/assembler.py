@@ -151,6 +151,7 @@ class ContextAssembler:
         )
         model: object = given.model_config.get("model")
         tools_ref = writing.json([tool.wire for tool in request.tools]) if request.tools else None
+        schema_ref = None if response_format is None else writing.json(response_format)
         manifest = LLMInputManifest(
             call_sequence=given.call_sequence,
             call_mode=given.call_mode,
@@ -161,7 +162,7 @@ class ContextAssembler:
             execution_id=given.execution_id,
             model=model if isinstance(model, str) else None,
             tool_definitions_ref=tools_ref,
-            response_schema_ref=None if response_format is None else writing.json(response_format),
+            response_schema_ref=schema_ref,
             decisions_ref=writing.add(canonical_json(plan.decisions)) if plan.decisions else None,
             request_digest=self._naming(content_bytes(request.wire, "json")),
             omissions=_omissions(given, plan),
@@ -173,6 +174,7 @@ class ContextAssembler:
                 model=model if isinstance(model, str) else None,
                 dialect=self._dialect,
                 tools_ref=tools_ref,
+                schema_ref=schema_ref,
                 tool_tokens=count.tools,
                 previous=given.previous_manifest,
                 idle_ms=idle_ms,

@@ -26,6 +26,7 @@ def plan_cache(
     model: str | None,
     dialect: Dialect,
     tools_ref: str | None,
+    schema_ref: str | None,
     tool_tokens: int,
     previous: LLMInputManifest | None,
     idle_ms: int | None = None,
@@ -38,6 +39,7 @@ def plan_cache(
         model: the model of the call.
         dialect: of the call.
         tools_ref: its tool definitions.
+        schema_ref: its response format, which providers put before everything else.
         tool_tokens: what those cost.
         previous: the manifest of the call before; None for a first call.
         idle_ms: milliseconds since the call before; None when not known, and the cache is taken to be warm.
@@ -47,7 +49,7 @@ def plan_cache(
     marks = _marks(segments, rule, tool_tokens, previous) if rule.max_breakpoints else ()
     if previous is None:
         return CachePlan(breakpoints=marks)
-    if reason := _void(previous, model, dialect, tools_ref):
+    if reason := _void(previous, model, dialect, tools_ref, schema_ref):
         difference = CacheDifference(byte=0, position=None, item_id=None, reason=reason)
         return CachePlan(difference=difference, breakpoints=marks)
     shared = _shared(previous.segments, segments)
@@ -63,14 +65,16 @@ def plan_cache(
 
 
 def _void(
-    previous: LLMInputManifest, model: str | None, dialect: Dialect, tools_ref: str | None
+    previous: LLMInputManifest, model: str | None, dialect: Dialect, tools_ref: str | None, schema_ref: str | None
 ) -> DifferenceReason | None:
     """Why nothing at all can be reused."""
     if previous.dialect != dialect:
         return "dialect"
     if previous.model != model:
         return "model"
-    return "tools" if previous.tool_definitions_ref != tools_ref else None
+    if previous.tool_definitions_ref != tools_ref:
+        return "tools"
+    return "response_format" if previous.response_schema_ref != schema_ref else None
 
 
 def _shown(segment: Segment) -> tuple[Any, ...]:

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 __all__ = ["CacheDifference", "CachePlan", "DifferenceReason"]
 
-DifferenceReason: TypeAlias = Literal["extended", "model", "dialect", "tools", "content", "entered", "left", "ended"]
+DifferenceReason: TypeAlias = Literal[
+    "extended", "model", "dialect", "tools", "response_format", "content", "entered", "left", "ended"
+]
 """Why two requests part.
 
 `extended`: they do not, new segments follow. `content`: the same item says something else. `entered`: an item stands

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from threadline.context.items import ContentFormat
 from threadline.errors import IntegrityError, NotFoundError, SerializationError
-from threadline.messages.wire import dumps
+from threadline.messages.wire import dump_bytes, load_bytes
 from threadline.ports.store import Naming
 
 __all__ = ["content_bytes", "content_of", "read_content"]
@@ -18,12 +17,7 @@ def content_bytes(content: Any, content_format: ContentFormat) -> bytes:
     """The bytes to store. A lone surrogate, which has no UTF-8, is escaped in JSON; a text keeps it as it is."""
     if content_format == "text":
         return content.encode("utf-8", "surrogatepass")
-    text = dumps(content)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # two surrogates that make a pair are the character they stand for, as JSON has it
-        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-        return whole.encode("utf-8", "backslashreplace")
+    return dump_bytes(content)
 
 
 def content_of(data: bytes, content_format: ContentFormat) -> Any:
@@ -32,10 +26,12 @@ def content_of(data: bytes, content_format: ContentFormat) -> Any:
     Raises:
         SerializationError: the bytes are not of this format.
     """
+    if content_format == "json":
+        return load_bytes(data)
     try:
-        return data.decode("utf-8", "surrogatepass") if content_format == "text" else json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise SerializationError(f"a stored content is no {content_format}") from error
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise SerializationError("a stored content is no text in UTF-8") from error
 
 
 def read_content(contents: Mapping[str, bytes], ref: str, naming: Naming | None) -> bytes:

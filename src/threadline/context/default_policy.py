@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from threadline.context.budget import TokenBudget
 from threadline.context.input import ContextPolicyInput
 from threadline.context.items import ConversationItem, Item, KnowledgeItem
-from threadline.context.layout import SYSTEM_ROLES
+from threadline.context.layout import APART, SYSTEM_ROLES
 from threadline.context.plan import ContextPlan, Omission, OmissionReason
 from threadline.context.policy import ContextPolicy
 from threadline.context.reduction import reduced, source_of
@@ -100,6 +100,8 @@ class _Selection:
             self._stay(shown, kept[0])
         else:
             self._begin()
+        if self._input.dialect in APART:
+            self._lead_with_a_user()
         return self._made()
 
     def _fixed_tokens(self, limit: int) -> int:
@@ -139,16 +141,16 @@ class _Selection:
         knowledge_room = self._room - _share(self._room, self._policy.conversation_share)
         skipped = self._learn(self._facts(), self._room if self._run_places else knowledge_room, "share")
         room = self._left
-        last = max(index for index, group in enumerate(self._groups) if _first_id(group) in shown)
+        left_out = self._left_out_before()
         for index in self._optional:
             group = self._groups[index]
             if _first_id(group) in shown:
                 self._form[index] = self._as_shown(group, shown[_first_id(group)])
                 self._take(index, self._form[index], "stays")
-            elif index > last:
-                self._take(index, group, "new")
-            else:
+            elif _first_id(group) in left_out:
                 self._omitted[_first_id(group)] = "left_out_before"
+            else:
+                self._take(index, group, "new")
         if self._left < 0:
             self._move(room)
         # Knowledge may spill into what is left only as far as the conversation has room to grow.
@@ -162,12 +164,14 @@ class _Selection:
         low = _share(room, self._policy.low_water)
         newest = _cost(self._taken[candidates[-1]])
         for index in candidates:
-            for item in self._taken.pop(index):
-                del self._reasons[item.id]
-        self._left = room
+            self._drop(index)
         self._walk(candidates, newest if low < newest <= room else low, "window", reduce=True)
         starts = [_first_id(self._groups[min(held)]) if held else None for held in (candidates, self._taken)]
         self._moved = {"window_moved": {"from": starts[0], "to": starts[1]}}
+
+    def _left_out_before(self) -> set[str]:
+        previous = self._input.previous_manifest
+        return {omission.item_id for omission in previous.omissions} if previous else set()
 
     def _as_shown(self, group: Group, cap: int | None) -> Group:
         return group if cap is None else reduced(group, cap, self._input) or group
@@ -183,6 +187,17 @@ class _Selection:
                 self._omitted[item.id] = "fixed_for_run"
         fixed = [item for item in facts if item.id not in self._omitted]
         return sorted(fixed, key=lambda item: places.get(item.id, _LAST))
+
+    def _lead_with_a_user(self) -> None:
+        """Where a user must speak first, what the window begins with before that is left out."""
+        optional = set(self._optional)
+        for index, group in enumerate(self._groups):
+            if index in optional and index not in self._taken:
+                continue
+            if index not in optional or (group[0].role == "user" and not group[0].is_result):
+                return
+            self._drop(index)
+            self._omitted[_first_id(group)] = "first"
 
     # Taking
 
@@ -209,6 +224,11 @@ class _Selection:
         self._left -= _cost(group)
         for item in group:
             self._reasons[item.id] = reason
+
+    def _drop(self, index: int) -> None:
+        self._left += _cost(self._taken[index])
+        for item in self._taken.pop(index):
+            del self._reasons[item.id]
 
     def _learn(self, items: Iterable[KnowledgeItem], room: int, reason: str) -> list[KnowledgeItem]:
         """Takes knowledge in the order of priority and input, what fits; gives back what was skipped."""

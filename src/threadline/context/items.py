@@ -254,15 +254,9 @@ class ConversationItem(TextItem, frozen=True, kw_only=True):
         return self.kind == "tool_message" or self.role == "tool"
 
     def _usual_trust(self) -> Trust:
-        match self.role:
-            case "user":
-                return "user"
-            case "assistant":
-                return "model"
-            case "tool":
-                return "tool"
-            case _:
-                return "operator"
+        if self.is_result:
+            return "tool"
+        return "user" if self.role == "user" else "model" if self.role == "assistant" else "operator"
 
 
 class ToolItem(Item, frozen=True, kw_only=True):

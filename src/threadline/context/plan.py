@@ -14,12 +14,15 @@ from threadline.messages.fate import Fate
 
 __all__ = ["ContextPlan", "Omission", "OmissionReason"]
 
-OmissionReason: TypeAlias = Literal["budget", "window", "left_out_before", "fixed_for_run", "reduced", "policy"]
+OmissionReason: TypeAlias = Literal[
+    "budget", "window", "left_out_before", "fixed_for_run", "first", "reduced", "policy"
+]
 """Why a candidate is not in the request.
 
 `budget`: it did not fit. `window`: it is older than what did not fit. `left_out_before`: the call before left it out,
 and taking it in again would change the beginning of the request. `fixed_for_run`: it came while the run's knowledge was
-fixed. `reduced`: a shorter form of it is in. `policy`: the policy left it out and gave no reason.
+fixed. `first`: the provider wants a user to speak first. `reduced`: a shorter form of it is in. `policy`: the policy
+left it out and gave no reason.
 """
 
 _EMPTY: Any = freeze({})

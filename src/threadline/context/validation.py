@@ -22,7 +22,6 @@ from threadline.context.items import (
 from threadline.context.layout import SYSTEM_ROLES
 from threadline.context.plan import ContextPlan
 from threadline.errors import ConfigurationError, InvalidInputError, RequiredLeftOutError
-from threadline.messages.wire import dumps
 
 __all__ = ["refuse", "validate_input", "validate_plan"]
 
@@ -165,7 +164,7 @@ def _reserved(item: Item) -> str | None:
 
 def _is_same(before: Item, after: Item) -> bool:
     """Equal by value, and to the letter: True is not 1."""
-    return before is after or (before == after and dumps(before) == dumps(after))
+    return before is after or (before == after and repr(before) == repr(after))
 
 
 def _unique(items: Iterable[Item]) -> None:

@@ -30,15 +30,18 @@ def dump_bytes(value: Any) -> bytes:
         InvalidInputError: it holds what JSON cannot say.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except RecursionError as error:
         raise InvalidInputError("nested too deeply for JSON") from error
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             "not a JSON value: only objects, arrays, texts, finite numbers, true, false and null"
         ) from error
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # two surrogates that make a pair are the character they stand for: so it is read again
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        return whole.encode("utf-8", "backslashreplace")
 
 
 def load_bytes(data: bytes) -> Any:

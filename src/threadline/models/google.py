@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextvars import ContextVar
 from typing import Any, Unpack
 
 from msgspec import to_builtins
@@ -47,7 +48,8 @@ class GoogleClient(Adapter):
         settings = Options(**options)
         super().__init__(model, GenerateContent(self.vendor), settings)
         # A client of our own, so that the SDK uses the same library whatever else is installed, and sends once.
-        self._http = httpx2.AsyncClient(timeout=settings.timeout, follow_redirects=True)
+        hooks = {"response": [_note]}
+        self._http = httpx2.AsyncClient(timeout=settings.timeout, follow_redirects=True, event_hooks=hooks)
         http_options = types.HttpOptions(base_url=base_url, httpx_async_client=self._http)
         try:
             client = genai.Client(api_key=api_key, http_options=http_options)
@@ -83,17 +85,21 @@ class GoogleClient(Adapter):
         raise failure from cause
 
     async def _open(self, body: dict[str, Any]) -> AsyncGenerator[Any]:
+        noted: list[Any] = []
         try:
             chunks = await self._models.generate_content_stream(
                 model=self.model, contents=_PLACEHOLDER, config=self._config(body, raw=False)
             )
-            async for chunk in chunks:
+            while (chunk := await _next(chunks, noted)) is not None:
                 # Bytes (signatures) become the base64 they came as; the SDK's own JSON has another alphabet for it.
                 yield to_builtins(chunk.model_dump(by_alias=True, exclude_none=True, exclude={"sdk_http_response"}))
         except self._failures as error:
             failure, cause = self._failure(error)
         else:
             return
+        finally:
+            for response in noted:
+                await response.aclose()
         raise failure from cause
 
     def _failure(self, error: Any) -> tuple[ModelError, BaseException | None]:
@@ -113,6 +119,24 @@ class GoogleClient(Adapter):
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._http.aclose()
+
+
+_noted: ContextVar[list[Any] | None] = ContextVar("threadline_google_responses", default=None)
+"""Where the responses that are opened now are noted: the SDK gives no way to close a stream that is left early."""
+
+
+async def _note(response: Any) -> None:
+    if (noted := _noted.get()) is not None:
+        noted.append(response)
+
+
+async def _next(chunks: AsyncIterator[Any], noted: list[Any]) -> Any:
+    """The next chunk, or None; the first of them opens the response."""
+    token = _noted.set(noted)
+    try:
+        return await anext(chunks, None)
+    finally:
+        _noted.reset(token)
 
 
 _PLACEHOLDER = " "

@@ -25,7 +25,12 @@ class Connection:
     """
 
     def __init__(self, sdk: ModuleType, client: Any, path: str, vendor: str) -> None:
+        import httpx2
+
         self._sdk: Any = sdk
+        # Anthropic's SDK lets errors from the middle of a stream through as its HTTP library raises them.
+        self._unreachable = (httpx2.TransportError, httpx2.DecodingError)
+        self._late = httpx2.TimeoutException
         self._client = client
         self._path = path
         self._vendor = vendor
@@ -52,7 +57,7 @@ class Connection:
             async with chunks:
                 async for chunk in chunks:
                     yield chunk
-        except self._sdk.APIError as error:
+        except (self._sdk.APIError, *self._unreachable) as error:
             failure, cause = self._failure(error)
         except (ValueError, RecursionError):  # an event's data is no JSON
             failure, cause = failed(self._vendor, "malformed"), None
@@ -62,10 +67,12 @@ class Connection:
 
     def _failure(self, error: Any) -> tuple[ModelError, BaseException | None]:
         """The failure an SDK's error stands for, and its cause where that quotes nothing of the answer."""
-        if isinstance(error, self._sdk.APITimeoutError):
-            return failed(self._vendor, "timeout"), error.__cause__
         if isinstance(error, self._sdk.APIConnectionError):
-            return failed(self._vendor, "connection"), error.__cause__
+            error = error.__cause__ or error
+        if isinstance(error, (self._late, self._sdk.APITimeoutError)):
+            return failed(self._vendor, "timeout"), error
+        if isinstance(error, (*self._unreachable, self._sdk.APIConnectionError)):
+            return failed(self._vendor, "connection"), error
         if isinstance(error, self._sdk.APIStatusError) and error.status_code >= 400:
             wait_s = retry_after_s(error.response.headers)
             code = vendor_code(error.body)

@@ -11,6 +11,7 @@ from threadline.ports.chat import (
     ToolCallDelta,
 )
 from threadline.ports.embedder import Embedder
+from threadline.ports.keys import Key, KeyProvider
 from threadline.ports.llm import ChatResponse, ImagePart, LLMClient, LLMMessage, TextContent, TokenUsage
 from threadline.ports.metering import Meter, ModelCall, current_meter, metering
 from threadline.ports.observer import Observer, Span
@@ -25,6 +26,8 @@ __all__ = [
     "Document",
     "Embedder",
     "ImagePart",
+    "Key",
+    "KeyProvider",
     "LLMClient",
     "LLMMessage",
     "Meter",

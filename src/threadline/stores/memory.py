@@ -230,7 +230,8 @@ class MemoryTransaction:
             taken.add(row.record_id)
         for row in new:
             self._check_refs(row.refs)
-        self._shelf.rows[agent_id] = tuple(held)
+        if held:
+            self._shelf.rows[agent_id] = tuple(held)
 
     async def rows(
         self,

@@ -218,5 +218,9 @@ class _Drive:
         self._connection = connection
         self._write = write
 
+    @property
+    def failed(self) -> bool:
+        return self._connection.failed
+
     async def drive(self, steps: Steps[T]) -> T:
         return await self._store._patient(lambda: self._connection.drive(steps, write=self._write))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

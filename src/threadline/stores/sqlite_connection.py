@@ -54,6 +54,7 @@ class SQLiteConnection:
     def __init__(self, path: Path, *, synchronous: Synchronous) -> None:
         self._path = path
         self._sql = statements("sqlite")
+        self.failed = False
         self.statements = 0
         self.rows_read = 0
         try:
@@ -132,6 +133,7 @@ class SQLiteConnection:
         except StopIteration as stop:
             return stop.value
         except (sqlite3.Error, OverflowError) as error:
+            self.failed = True
             raise self._told(error) from error
 
     def _begin(self, *, write: bool) -> None:
@@ -156,8 +158,15 @@ class SQLiteConnection:
         return answer
 
     def end(self, *, commit: bool) -> None:
-        """Commit or roll back, if anything was begun."""
+        """Commit or roll back, if anything was begun.
+
+        Raises:
+            StoreError: it could not be committed; nothing of it is kept.
+        """
+        failed, self.failed = self.failed, False
         try:
+            if commit and failed:
+                raise StoreError("the transaction failed before it ended; nothing of it is kept", path=str(self._path))
             if commit and self._inner.in_transaction:
                 self._inner.execute("COMMIT")
         except sqlite3.Error as error:

@@ -18,6 +18,11 @@ T = TypeVar("T")
 class Driver(Protocol):
     """Asks a place the statements of a verb, inside one open transaction."""
 
+    @property
+    def failed(self) -> bool:
+        """The place itself refused a statement: nothing of the transaction can be kept."""
+        ...
+
     async def drive(self, steps: Steps[T]) -> T:
         """What the verb gives back."""
         ...
@@ -39,6 +44,8 @@ class SqlTransaction:
     async def _read(self, steps: Steps[T]) -> T:
         if self._over:
             raise StoreError("the transaction is over")
+        if self._driver.failed:
+            raise StoreError("the transaction has failed; nothing of it is kept")
         return await self._driver.drive(steps)
 
     async def _change(self, steps: Steps[T]) -> T:

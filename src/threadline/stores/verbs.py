@@ -106,27 +106,28 @@ class Verbs:
         if head != expected_head:
             raise head_conflict(agent_id, head, expected_head)
         if rows:
-            yield from self._held(agent_id, rows)
+            places = yield from self._places(agent_id, rows)
+            yield from self._check(agent_id, rows, places)
             yield from self._insert(agent_id, rows)
 
-    def _held(self, agent_id: str, rows: Sequence[Row]) -> Steps[Answer]:
-        """The rows that stand where `rows` are to stand; refuses taken record ids and missing contents."""
-        sequences: dict[str, int] = {}
+    def _places(self, agent_id: str, rows: Sequence[Row]) -> Steps[Answer]:
+        """Sequence, record id and refs of the rows that stand where `rows` are to stand, or have their record ids."""
+        sequences = [row.sequence for row in rows]
+        record_ids = list(dict.fromkeys(row.record_id for row in rows))
+        return (yield self._query("places", agent_id=agent_id, sequences=sequences, record_ids=record_ids))
+
+    def _check(self, agent_id: str, rows: Sequence[Row], places: Answer) -> Steps[None]:
+        """Refuse record ids that other rows have, and contents that are not there."""
+        replaced = {row.sequence for row in rows}
+        taken = {record_id for sequence, record_id, _ in places if sequence not in replaced}
         for row in rows:
-            if sequences.setdefault(row.record_id, row.sequence) != row.sequence:
+            if row.record_id in taken:
                 raise record_conflict(agent_id, row.record_id)
-        places = yield self._query(
-            "places", agent_id=agent_id, sequences=list(sequences.values()), record_ids=list(sequences)
-        )
-        replaced = set(sequences.values())
-        for sequence, record_id, _ in places:
-            if record_id in sequences and sequence not in replaced:
-                raise record_conflict(agent_id, record_id)
+            taken.add(row.record_id)
         refs: list[str] = list(dict.fromkeys(ref for row in rows for ref in row.refs))
         if refs:
             for (ref,) in (yield self._query("missing_contents", refs=refs)):
                 raise missing_content(ref)
-        return places
 
     def _insert(self, agent_id: str, rows: Sequence[Row]) -> Steps[None]:
         yield Query(
@@ -195,18 +196,18 @@ class Verbs:
         checked_name(agent_id, "agent_id")
         if not rows:
             return
-        sequences = [row.sequence for row in rows]
-        places = yield from self._held(agent_id, rows)
+        places = yield from self._places(agent_id, rows)
         held = {sequence: refs.split() for sequence, _, refs in places}
-        for sequence in sequences:
-            if sequence not in held:
-                raise missing_row(agent_id, sequence)
+        for row in rows:
+            if row.sequence not in held:
+                raise missing_row(agent_id, row.sequence)
+        yield from self._check(agent_id, rows, places)
         stale: list[dict[str, Value]] = [
-            {"ref": ref, "sequence": sequence} for sequence in held for ref in dict.fromkeys(held[sequence])
+            {"ref": ref, "sequence": row.sequence} for row in rows for ref in dict.fromkeys(held[row.sequence])
         ]
         if stale:
             yield Query("delete_refs", self._scope | {"agent_id": agent_id}, stale)
-        yield self._query("delete_rows", agent_id=agent_id, sequences=sequences)
+        yield self._query("delete_rows", agent_id=agent_id, sequences=[row.sequence for row in rows])
         yield from self._insert(agent_id, rows)
 
     # documents

@@ -56,7 +56,7 @@ def content_terms(text: str, language: str = "english") -> Iterator[str]:
 
     Args:
         text: what was said.
-        language: as `language_of` names it.
+        language: as `language_of` names it; words of one without a stemmer stay whole.
     """
     lists = stop_words()
     stops, skipped = lists.get(language, frozenset[str]()), lists[_HAN] | lists[_KANA]
@@ -75,5 +75,8 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
     import snowballstemmer  # pyright: ignore[reportMissingTypeStubs] -- ships no types
 
-    stemmer: Any = vars(snowballstemmer)["stemmer"](language)
+    functions: Mapping[str, Any] = vars(snowballstemmer)
+    if language not in functions["algorithms"]():
+        return str
+    stemmer: Any = functions["stemmer"](language)
     return lru_cache(_KEPT_STEMS)(stemmer.stemWord)

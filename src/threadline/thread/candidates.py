@@ -70,14 +70,33 @@ def conversation_items(
     """
     asked = _asked(units, execution_id) if call_sequence == 1 else None
     latest = _latest_exchange(units, execution_id)
+    places = _places(units)
     groups: list[tuple[ConversationItem, ...]] = []
     for number, unit in enumerate(units):
         must = number == latest or any(_must(shown, execution_id) for shown in unit) or _waits(unit)
-        groups.append(tuple(_item(shown, agent_id, execution_id, required=must, asks=shown is asked) for shown in unit))
+        groups.append(
+            tuple(
+                _item(shown, agent_id, execution_id, sequence=places[shown.id], required=must, asks=shown is asked)
+                for shown in unit
+            )
+        )
     return tuple(groups)
 
 
-def _item(shown: Shown, agent_id: str, execution_id: str, *, required: bool, asks: bool) -> ConversationItem:
+def _places(units: Sequence[Sequence[Shown]]) -> dict[str, int]:
+    """By item, its place in the journal; what was put in stands where the message behind it does."""
+    every = [shown for unit in units for shown in unit]
+    at = max((shown.seen.sequence for shown in every if shown.seen is not None), default=0)
+    places: dict[str, int] = {}
+    for shown in reversed(every):
+        at = at if shown.seen is None else shown.seen.sequence
+        places[shown.id] = at
+    return places
+
+
+def _item(
+    shown: Shown, agent_id: str, execution_id: str, *, sequence: int, required: bool, asks: bool
+) -> ConversationItem:
     message, seen = shown.message, shown.seen
     own = seen is not None and seen.execution_id == execution_id
     results = [result.call_id for result in message.tool_results]
@@ -97,7 +116,7 @@ def _item(shown: Shown, agent_id: str, execution_id: str, *, required: bool, ask
         estimated_tokens=shown.tokens,
         required=required,
         pinned=shown.label == "summary",
-        sequence=None if seen is None else seen.sequence,
+        sequence=sequence,
         tool_call_id=results[0] if results else None,
         tool_call_ids=tuple(results or calls),
         delivery="ask_argument" if asks else "chat_message",

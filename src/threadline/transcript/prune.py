@@ -24,6 +24,8 @@ KEEP_LINES = (
 """Lines kept out of the part that is left out (case does not matter): errors, exit status, tracebacks, totals."""
 
 _MAX_KEPT_LINE = 240
+_ELLIPSIS_CHARS = 6
+"""As JSON writes it with escapes."""
 _HEAD, _TAIL = 1 / 2, 1 / 8
 """Shares of the cap for the first and the last characters, 4 to 1; the rest holds kept lines and markers."""
 
@@ -83,7 +85,9 @@ def _cut(start: int, end: int, replacement: str) -> Cut:
 
 
 def _tiny_cut(text: str, max_chars: int) -> Cut:
-    """No room for words: the beginning and an ellipsis."""
+    """No room for words: the beginning and an ellipsis, where that is no more than what it stands for."""
+    if len(text) - max_chars < _ELLIPSIS_CHARS:
+        return _cut(boundary_at_or_before(text, max_chars), len(text), "")
     return _cut(boundary_at_or_before(text, max_chars - 1), len(text), "\u2026")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable
+from itertools import compress
+from operator import ne
 
 from msgspec import Struct
 
@@ -110,8 +112,7 @@ class RepeatIndex:
         marked = holds_marker(pieces.text)
         repeats: list[Repeat] = []
         floor = reached = 0
-        known = [at for at, source in enumerate(row) if source - at != base]
-        for at in known:
+        for at in compress(range(len(row)), map(ne, row, range(base, base + len(row)))):
             if at < reached or len(keys[at]) < _ANCHOR_CHARS:
                 continue
             source = row[at]
@@ -154,25 +155,26 @@ class RepeatIndex:
         place, earlier = self._texts[owner]
         source -= self._bases[owner]
         shift = 0
-        if pieces.numbers is not None or earlier.numbers is not None:
-            shift, length = _common_shift(earlier.numbers, source, pieces.numbers, first, last - first)
+        if pieces.numbered is not None or earlier.numbered is not None:
+            shift, length = _common_shift(earlier, source, pieces, first, last - first)
             last = first + length
-        start, end = pieces.starts[first], pieces.end(last - 1)
+        text = pieces.text
+        start, end = pieces.span(first, last)
         if end - start < self._min_chars:
             return None
-        copy = Copy(place=place, start=earlier.starts[source], end=earlier.end(source + last - first - 1), shift=shift)
-        span = pieces.text[start:end]
-        if not shift and span != earlier.text[copy.start : copy.end]:
+        earlier_start, earlier_end = earlier.span(source, source + last - first)
+        span = text[start:end]
+        if not shift and span != earlier.text[earlier_start:earlier_end]:
             return None  # same pieces, other separators: not the same text
         if not is_solid(span, self._min_chars):
             return None
-        numbers = [n for n in pieces.numbers[first:last] if n is not None] if pieces.numbers else []
+        is_line = start == 0 or text[start - 1] == "\n"
         return Repeat(
             start=start,
             end=end,
-            copies=(copy,),
-            lines=span.count("\n") + 1 if pieces.is_line(first) else 0,
-            numbers=(numbers[0], numbers[-1]) if numbers else None,
+            copies=(Copy(place=place, start=earlier_start, end=earlier_end, shift=shift),),
+            lines=span.count("\n") + 1 if is_line else 0,
+            numbers=pieces.numbers(first, last),
         )
 
 
@@ -184,8 +186,8 @@ def is_solid(text: str, min_chars: int) -> bool:
 
 def numbers_of(text: str) -> tuple[int, int] | None:
     """The first and last line number that a text carries."""
-    numbers = [number for number in split_pieces(text).numbers or () if number is not None] if "\n" in text else []
-    return (numbers[0], numbers[-1]) if numbers else None
+    pieces = split_pieces(text)
+    return pieces.numbers(0, len(pieces.keys))
 
 
 def _joined(repeats: list[Repeat], text: str) -> list[Repeat]:
@@ -207,15 +209,15 @@ def _joined(repeats: list[Repeat], text: str) -> list[Repeat]:
     return out
 
 
-def _common_shift(
-    earlier: list[int | None] | None, at: int, later: list[int | None] | None, first: int, length: int
-) -> tuple[int, int]:
+def _common_shift(earlier: Pieces, at: int, later: Pieces, first: int, length: int) -> tuple[int, int]:
     """The shift of line numbers that holds from the first piece on, and for how many pieces it does."""
-    if earlier is None or later is None:
+    if earlier.numbered is None or later.numbered is None:
         return 0, length  # the text comparison decides
     shift: int | None = None
-    for step in range(length):
-        old, new = earlier[at + step], later[first + step]
+    step = 0
+    while step < length:
+        old, old_end = earlier.number(at + step)
+        new, new_end = later.number(first + step)
         if old is None or new is None:
             if old is not new:
                 return shift or 0, max(step, 1)
@@ -223,4 +225,5 @@ def _common_shift(
             shift = new - old
         elif new - old != shift:
             return shift, step
+        step = min(old_end - at, new_end - first)
     return shift or 0, length

@@ -95,19 +95,19 @@ CROSS JOIN journal_rows AS found
 WHERE walk.sequence <= :until
 ORDER BY found.sequence DESC;
 
--- rows_keyed: Rows that hold one of some keys.
+-- rows_keyed: Rows that hold one of some keys; the plus keeps the planner from walking the journal in order.
 SELECT sequence, record_id, branch, kind, key, refs, body
 FROM journal_rows
 WHERE tenant = :tenant AND owner = :owner AND agent_id = :agent_id
     AND key IN (SELECT value FROM json_each(:keys))
-ORDER BY sequence;
+ORDER BY +sequence;
 
--- rows_recorded: Rows with one of some record ids.
+-- rows_recorded: Rows with one of some record ids; the plus keeps the planner from walking the journal in order.
 SELECT sequence, record_id, branch, kind, key, refs, body
 FROM journal_rows
 WHERE tenant = :tenant AND owner = :owner AND agent_id = :agent_id
     AND record_id IN (SELECT value FROM json_each(:record_ids))
-ORDER BY sequence;
+ORDER BY +sequence;
 
 -- places: Sequence, record id and refs of the rows that have one of some sequences or one of some record ids.
 SELECT sequence, record_id, refs
