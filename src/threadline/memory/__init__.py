@@ -13,6 +13,7 @@ from threadline.memory.language import OutputLanguage
 from threadline.memory.product import Method, Product, Source
 from threadline.memory.profile import ExplicitInfoItem, ImplicitTraitItem, Profile
 from threadline.memory.profiles import ProfileExtractor
+from threadline.memory.quarantine import Done, Failed, attempt
 from threadline.memory.reflector import EpisodeReflector
 
 __all__ = [
@@ -25,11 +26,13 @@ __all__ = [
     "AtomicFactExtractor",
     "BoundaryDetector",
     "DetectionResult",
+    "Done",
     "Episode",
     "EpisodeExtractor",
     "EpisodeReflector",
     "EpisodeSummarizer",
     "ExplicitInfoItem",
+    "Failed",
     "Foresight",
     "ForesightExtractor",
     "ImplicitTraitItem",
@@ -40,5 +43,6 @@ __all__ = [
     "Profile",
     "ProfileExtractor",
     "Source",
+    "attempt",
     "merge_facts",
 ]
