@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Sequence
 
 from threadline.boundary.gaps import time_gap
 from threadline.messages import Message, render_line
 
-__all__ = ["as_record", "batch_prompt", "step_prompt", "with_instructions"]
+__all__ = ["as_json", "as_record", "batch_prompt", "step_prompt", "with_instructions"]
 
 
 def as_record(text: str) -> str:
@@ -17,6 +18,11 @@ def as_record(text: str) -> str:
     All that `str.splitlines` parts counts as a line, so no record can begin inside another.
     """
     return "\n  ".join(html.escape(text, quote=False).splitlines())
+
+
+def as_json(value: object) -> str:
+    """JSON in which no tag can stand."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def batch_prompt(messages: Sequence[Message]) -> str:

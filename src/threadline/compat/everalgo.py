@@ -1,4 +1,4 @@
-"""EverAlgo's names for conversations and their episodes: its quick start runs with the import line changed.
+"""EverAlgo's names for conversations, their episodes and memories: its quick starts run with the imports changed.
 
 Items are `Message`s, made by functions that take the fields of EverAlgo's classes; keys they do not know are ignored.
 """
@@ -20,24 +20,71 @@ from threadline.boundary import (
     adetect_boundary_step,
     detect_boundaries,
 )
+from threadline.errors import InvalidInputError, LLMOutputError
+from threadline.memory import (
+    AgentCase,
+    AgentProfilePatch,
+    AgentProfileSignal,
+    AgentProfileUpdate,
+    AgentSkill,
+    AtomicFact,
+    AtomicFactExtractor,
+    Episode,
+    EpisodeExtractor,
+    EpisodeReflector,
+    EpisodeSummarizer,
+    ExplicitInfoItem,
+    Foresight,
+    ForesightExtractor,
+    ImplicitTraitItem,
+    OutputLanguage,
+    Profile,
+    ProfileExtractor,
+)
 from threadline.messages import Message, chat_message, tool_request, tool_result
-from threadline.ports import ChatResponse, LLMMessage
+from threadline.ports import ChatResponse, LLMClient, LLMMessage
+from threadline.recall import Cluster, acluster_by_llm, cluster_by_geometry, cluster_by_llm
 
 __all__ = [
+    "AgentCase",
+    "AgentProfilePatch",
+    "AgentProfileSignal",
+    "AgentProfileUpdate",
+    "AgentSkill",
+    "AtomicFact",
+    "AtomicFactExtractor",
     "BoundaryDecision",
     "BoundaryDetector",
     "ChatMessage",
     "ChatResponse",
+    "Cluster",
     "DetectionResult",
+    "Episode",
+    "EpisodeExtractor",
+    "EpisodeReflector",
+    "EpisodeSummarizer",
+    "ExplicitInfoItem",
+    "Foresight",
+    "ForesightExtractor",
+    "ImplicitTraitItem",
+    "InvalidInputError",
+    "LLMClient",
     "LLMMessage",
+    "LLMOutputError",
     "MemCell",
+    "OutputLanguage",
+    "Profile",
+    "ProfileExtractor",
     "ToolCall",
     "ToolCallFunction",
     "ToolCallRequest",
     "ToolCallResult",
     "WorkspaceMemCellExtractor",
+    "acluster_by_llm",
     "adetect_boundaries",
     "adetect_boundary_step",
+    "cluster_by_geometry",
+    "cluster_by_llm",
     "detect_boundaries",
 ]
 

@@ -12,6 +12,8 @@ from threadline.memory.foresights import ForesightExtractor
 from threadline.memory.language import OutputLanguage
 from threadline.memory.product import Method, Product, Source
 from threadline.memory.profile import ExplicitInfoItem, ImplicitTraitItem, Profile
+from threadline.memory.profiles import ProfileExtractor
+from threadline.memory.quarantine import Done, Failed, attempt
 from threadline.memory.reflector import EpisodeReflector
 
 __all__ = [
@@ -24,11 +26,13 @@ __all__ = [
     "AtomicFactExtractor",
     "BoundaryDetector",
     "DetectionResult",
+    "Done",
     "Episode",
     "EpisodeExtractor",
     "EpisodeReflector",
     "EpisodeSummarizer",
     "ExplicitInfoItem",
+    "Failed",
     "Foresight",
     "ForesightExtractor",
     "ImplicitTraitItem",
@@ -37,6 +41,8 @@ __all__ = [
     "OutputLanguage",
     "Product",
     "Profile",
+    "ProfileExtractor",
     "Source",
+    "attempt",
     "merge_facts",
 ]

@@ -47,6 +47,10 @@ class ExplicitInfoItem(Product, frozen=True, kw_only=True):
         """`evidence`, under the name that both kinds of items share."""
         return self.evidence
 
+    def saying(self, description: str, label: str | None, grounding: str | None) -> ExplicitInfoItem:
+        """The item with other texts."""
+        return msgspec.structs.replace(self, description=description, category=label, evidence=grounding)
+
 
 class ImplicitTraitItem(Product, frozen=True, kw_only=True):
     """Something that a person's choices show.
@@ -78,6 +82,10 @@ class ImplicitTraitItem(Product, frozen=True, kw_only=True):
     def grounding(self) -> str | None:
         """`basis`, under the name that both kinds of items share."""
         return self.basis
+
+    def saying(self, description: str, label: str | None, grounding: str | None) -> ImplicitTraitItem:
+        """The item with other texts."""
+        return msgspec.structs.replace(self, description=description, trait=label, basis=grounding)
 
 
 ProfileItem: TypeAlias = ExplicitInfoItem | ImplicitTraitItem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache, partial
 from importlib import resources
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from threadline.boundary.records import with_instructions
+from threadline.boundary.records import as_json, with_instructions
 from threadline.boundary.twins import run_sync
 from threadline.errors import InvalidInputError
 from threadline.ports import LLMMessage
@@ -114,11 +113,6 @@ def _system_prompt() -> str:
     return resources.files("threadline.recall").joinpath("cluster.md").read_text("utf-8").rstrip()
 
 
-def _json(value: object) -> str:
-    """JSON in which no tag can stand."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
-
-
 async def acluster_by_llm(
     new: Cluster,
     existing: Sequence[Cluster],
@@ -159,8 +153,8 @@ async def acluster_by_llm(
     shown = [places[rank] for rank in nearest]
     candidates = [{"idx": place, "count": existing[place].count, "preview": existing[place].preview} for place in shown]
     user = (
-        f"<candidate_clusters>\n{_json(candidates)}\n</candidate_clusters>\n\n"
-        f"<new_task_intent>\n{_json(new.preview[0] if new.preview else '')}\n</new_task_intent>"
+        f"<candidate_clusters>\n{as_json(candidates)}\n</candidate_clusters>\n\n"
+        f"<new_task_intent>\n{as_json(new.preview[0] if new.preview else '')}\n</new_task_intent>"
     )
     text = await llm.achat(
         [LLMMessage("system", with_instructions(_system_prompt(), custom_instructions)), LLMMessage("user", user)],

@@ -16,6 +16,10 @@ __all__ = [
     "FACTS_PROMPT",
     "FACTS_TEXT_PROMPT",
     "FORESIGHT_PROMPT",
+    "PROFILE_COMPACT_PROMPT",
+    "PROFILE_INIT_PROMPT",
+    "PROFILE_REGROUP_PROMPT",
+    "PROFILE_UPDATE_PROMPT",
     "REFLECT_INIT_PROMPT",
     "REFLECT_UPDATE_PROMPT",
     "SUMMARY_PROMPT",
@@ -40,3 +44,7 @@ FACTS_TEXT_PROMPT = _read("facts_text")
 FORESIGHT_PROMPT = _read("foresight")
 REFLECT_INIT_PROMPT = _read("reflect_init")
 REFLECT_UPDATE_PROMPT = _read("reflect_update")
+PROFILE_INIT_PROMPT = _read("profile_init")
+PROFILE_UPDATE_PROMPT = _read("profile_update")
+PROFILE_COMPACT_PROMPT = _read("profile_compact")
+PROFILE_REGROUP_PROMPT = _read("profile_regroup")
