@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, get_args
 
 import anyio
 from msgspec import Struct, structs
@@ -20,7 +20,7 @@ from threadline.messages import Decoder, Dialect, Request
 from threadline.models.failures import failed
 from threadline.models.outgoing import Outgoing, body_of_messages, outgoing
 from threadline.models.resending import Pause, Resending
-from threadline.models.schemas import Mode, known_mode, schema_instruction
+from threadline.models.schemas import Mode, schema_instruction
 from threadline.models.speech import Answer, Settings, Speech
 from threadline.ports import (
     ChatEvent,
@@ -66,7 +66,8 @@ class Options(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.timeout <= 0 or self.invalid_reply_retries < 0 or self.transport_retries < 0:
             raise ConfigurationError("timeout must be above 0, retries must not be below")
-        known_mode(self.response_format_mode)
+        if self.response_format_mode not in get_args(Mode):
+            raise ConfigurationError(f"response_format_mode must be one of {', '.join(get_args(Mode))}")
 
 
 class OptionArguments(TypedDict, total=False):

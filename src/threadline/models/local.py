@@ -87,6 +87,9 @@ class LocalClient(Adapter):
         return collector.answer()
 
     async def _open(self, body: dict[str, Any]) -> AsyncGenerator[Any]:
+        server = self._server
+        if server is None:
+            raise ConfigurationError("local: the model was closed")
         request = {**body, "stream": True, "stream_options": {"include_usage": True}}
         written(request)  # refuse here what is no JSON
         token, stopped = current_token(), threading.Event()
@@ -95,7 +98,7 @@ class LocalClient(Adapter):
         def tell(what: Callable[[], None]) -> None:
             try:
                 run_sync(what, token=token)
-            except (RuntimeError, anyio.BrokenResourceError):  # nobody listens any more
+            except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody listens any more
                 stopped.set()
 
         def hear(chunk: Any) -> bool:
@@ -104,11 +107,12 @@ class LocalClient(Adapter):
 
         def answer() -> None:
             try:
-                self._server.handle_chat_completions(request, hear)
+                server.handle_chat_completions(request, hear)
             except (RuntimeError, ValueError):
                 # llama.cpp refuses a prompt or schema; its words quote them.
                 tell(lambda: send.send_nowait(failed(self.vendor, "status")))
-            tell(send.close)
+            finally:
+                tell(send.close)
 
         threading.Thread(target=answer, name="threadline-local-model").start()
         try:
@@ -118,6 +122,7 @@ class LocalClient(Adapter):
                 yield chunk
         finally:
             stopped.set()
+            send.close()
             receive.close()
 
     async def aclose(self) -> None:

@@ -1,5 +1,9 @@
-"""Doubles and conformance suites for tests; no room of the library imports it."""
+"""Doubles and conformance suites for tests; no room of the library imports it.
 
+The suites of whole ports are modules of their own: `testing.models`, `testing.streams`, `testing.stores`.
+"""
+
+from threadline.testing.clock import FixedClock
 from threadline.testing.counters import WordCounter, check_token_counter
 from threadline.testing.embedders import WordEmbedder
 from threadline.testing.llm import CallRecord, FakeLLMClient
@@ -13,6 +17,7 @@ from threadline.testing.shapes import (
 __all__ = [
     "CallRecord",
     "FakeLLMClient",
+    "FixedClock",
     "WordCounter",
     "WordEmbedder",
     "assert_atomic_fact_shape",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from threadline.ports import ChatResponse, LLMMessage
+from threadline.ports import ChatResponse, LLMMessage, ModelCall, current_meter
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -36,6 +36,8 @@ class FakeLLMClient:
         responses: what each call gives: a text, a `ChatResponse` (its `content` is the text), or an exception, raised.
         handler: called with the messages and the other arguments by name, plain or async; gives a text or a
             `ChatResponse`.
+
+    A `ChatResponse` tells the meter of its usage, as an adapter does.
 
     Raises:
         ValueError: both or neither are given.
@@ -103,7 +105,10 @@ class FakeLLMClient:
             raise reply
         if not _is_scripted(reply):
             raise TypeError(f"the handler gave a {type(reply).__name__}: not a str or ChatResponse")
-        return reply if isinstance(reply, str) else reply.content
+        if isinstance(reply, str):
+            return reply
+        current_meter()(ModelCall(model=reply.model, usage=reply.usage))
+        return reply.content
 
 
 def _is_scripted(value: object) -> bool:

@@ -1,45 +1,106 @@
-"""Assertions that a memory, as a value or as plain JSON, has the fields that EverAlgo's users read."""
+"""What each kind of memory looks like, for tests of whatever makes memories: Threadline's types, or a host's own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import date
+from typing import Any, TypeAlias
 
-from threadline.memory import AtomicFact, Episode, Foresight, Product, Profile
+import msgspec
 
-__all__ = ["assert_atomic_fact_shape", "assert_episode_shape", "assert_foresight_shape", "assert_profile_shape"]
+from threadline.messages.shapes import is_object
 
+__all__ = [
+    "assert_atomic_fact_shape",
+    "assert_episode_shape",
+    "assert_foresight_shape",
+    "assert_profile_shape",
+]
 
-def assert_episode_shape(value: Episode | Mapping[str, Any]) -> None:
-    """Raise `AssertionError` where this is no episode that says something."""
-    made = _read(value, Episode)
-    assert made.episode.strip(), "an episode tells something"
-    assert made.summary.strip(), "an episode has a summary"
+_Kinds: TypeAlias = type | tuple[type, ...]
 
-
-def assert_foresight_shape(value: Foresight | Mapping[str, Any]) -> None:
-    """Raise `AssertionError` where this is no foresight that says something."""
-    made = _read(value, Foresight)
-    assert made.foresight.strip(), "a foresight says something"
-    assert made.duration_days is None or made.duration_days >= 0, "a duration is not negative"
-
-
-def assert_atomic_fact_shape(value: AtomicFact | Mapping[str, Any]) -> None:
-    """Raise `AssertionError` where this is no fact that says something."""
-    assert _read(value, AtomicFact).content.strip(), "a fact says something"
+_NONE = type(None)
+_TEXT_OR_NONE = (str, _NONE)
 
 
-def assert_profile_shape(value: Profile | Mapping[str, Any]) -> None:
-    """Raise `AssertionError` where this is no profile of an owner."""
-    made = _read(value, Profile)
-    assert made.owner_id, "a profile is somebody's"
-    assert made.summary.strip(), "a profile has a summary"
+def assert_episode_shape(episode: object) -> None:
+    """Raise `AssertionError` unless this is an episode: a narrative with a summary and a time.
+
+    A mapping, a Threadline memory, any msgspec Struct, dataclass or pydantic model; further keys are the host's.
+    """
+    found = _plain(episode)
+    _has(
+        found, {"owner_id": _TEXT_OR_NONE, "episode": str, "subject": str, "summary": str, "timestamp": int}, "episode"
+    )
+    _says(found, ("episode", "summary"), "episode")
 
 
-def _read(value: Any, kind: type[Any]) -> Any:
-    if isinstance(value, Mapping):
-        value = kind.from_dict(value)
-    assert isinstance(value, kind), f"a {kind.__name__}, not a {type(value).__name__}"
-    assert isinstance(value, Product)
-    assert type(kind.from_dict(value.as_dict())) is kind, "it survives JSON"
-    return value
+def assert_atomic_fact_shape(fact: object) -> None:
+    """Raise `AssertionError` unless this is a fact: a statement with a time. Takes what `assert_episode_shape` does."""
+    found = _plain(fact)
+    _has(found, {"owner_id": _TEXT_OR_NONE, "content": str, "timestamp": int}, "atomic fact")
+    _says(found, ("content",), "atomic fact")
+
+
+def assert_foresight_shape(foresight: object) -> None:
+    """Raise `AssertionError` unless this is a foresight: an expectation, whose days are days and in their order.
+
+    Takes what `assert_episode_shape` does.
+    """
+    found = _plain(foresight)
+    required: dict[str, _Kinds] = {"owner_id": str, "foresight": str, "evidence": str, "timestamp": int}
+    _has(found, required, "foresight")
+    _says(found, ("owner_id", "foresight"), "foresight")
+    for key in ("start_time", "end_time"):
+        _has({key: None, **found}, {key: _TEXT_OR_NONE}, "foresight")
+        assert found.get(key) is None or _is_day(found[key]), f"foresight: {key} is a day, YYYY-MM-DD"
+    _has({"duration_days": None, **found}, {"duration_days": (int, _NONE)}, "foresight")
+    start, end = found.get("start_time"), found.get("end_time")
+    assert start is None or end is None or start <= end, "foresight: it ends no sooner than it starts"
+
+
+def assert_profile_shape(profile: object) -> None:
+    """Raise `AssertionError` unless this is a profile: an owner, a summary, and items that say something.
+
+    Takes what `assert_episode_shape` does.
+    """
+    found = _plain(profile)
+    required: dict[str, _Kinds] = {"owner_id": str, "summary": str, "timestamp": int}
+    _has(found, {**required, "explicit_info": list, "implicit_traits": list}, "profile")
+    _says(found, ("owner_id", "summary"), "profile")
+    for bucket, labels in (("explicit_info", ("category", "evidence")), ("implicit_traits", ("trait", "basis"))):
+        for number, item in enumerate(found[bucket]):
+            what = f"profile: {bucket}[{number}]"
+            assert is_object(item), f"{what} is an object"
+            _has(item, {"description": str}, what)
+            optional = {**dict.fromkeys(labels), "observed_at": None, **item}
+            _has(optional, {**dict.fromkeys(labels, _TEXT_OR_NONE), "observed_at": (int, _NONE)}, what)
+
+
+def _plain(value: object) -> dict[str, Any]:
+    """The value's fields as JSON values."""
+    dump = getattr(value, "model_dump", None) or getattr(value, "as_dict", None)
+    if callable(dump):
+        value = dump()
+    plain = msgspec.to_builtins({**value} if isinstance(value, Mapping) else value)
+    assert is_object(plain), f"a {type(value).__name__} has no fields"
+    return {key: [*inner] if isinstance(inner, tuple) else inner for key, inner in plain.items()}
+
+
+def _has(found: Mapping[str, Any], required: Mapping[str, _Kinds], what: str) -> None:
+    for key, kinds in required.items():
+        assert key in found, f"{what}: {key} is missing"
+        assert isinstance(found[key], kinds), f"{what}: {key} is a {type(found[key]).__name__}"
+        assert not isinstance(found[key], bool), f"{what}: {key} is a bool"
+
+
+def _says(found: Mapping[str, Any], keys: tuple[str, ...], what: str) -> None:
+    for key in keys:
+        assert found[key].strip(), f"{what}: {key} is blank"
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
