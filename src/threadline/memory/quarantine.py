@@ -72,7 +72,7 @@ async def attempt(
         before: what an earlier try on the same cell ended with.
 
     Raises:
-        Exception: what `run` raises, except for a reply that cannot be used: the cell is not to blame for anything else.
+        Exception: what `run` raises, but for a reply that cannot be used: the cell is not to blame for anything else.
     """
     try:
         return Done(await run())

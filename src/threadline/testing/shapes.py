@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -82,7 +82,9 @@ def _plain(value: object) -> dict[str, Any]:
     dump = getattr(value, "model_dump", None) or getattr(value, "as_dict", None)
     if callable(dump):
         value = dump()
-    plain = msgspec.to_builtins({**value} if isinstance(value, Mapping) else value)
+    plain: object = msgspec.to_builtins(
+        dict(cast("Mapping[str, object]", value)) if isinstance(value, Mapping) else value
+    )
     assert is_object(plain), f"a {type(value).__name__} has no fields"
     return {key: [*inner] if isinstance(inner, tuple) else inner for key, inner in plain.items()}
 
