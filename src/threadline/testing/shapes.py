@@ -77,14 +77,14 @@ def assert_profile_shape(profile: object) -> None:
             _has(optional, {**dict.fromkeys(labels, _TEXT_OR_NONE), "observed_at": (int, _NONE)}, what)
 
 
-def _plain(value: object) -> dict[str, Any]:
+def _plain(value: Any) -> dict[str, Any]:
     """The value's fields as JSON values."""
     dump = getattr(value, "model_dump", None) or getattr(value, "as_dict", None)
     if callable(dump):
         value = dump()
-    plain: object = msgspec.to_builtins(
-        dict(cast("Mapping[str, object]", value)) if isinstance(value, Mapping) else value
-    )
+    if isinstance(value, Mapping):
+        value = dict(cast("Mapping[str, Any]", value))
+    plain: object = msgspec.to_builtins(value)
     assert is_object(plain), f"a {type(value).__name__} has no fields"
     return {key: [*inner] if isinstance(inner, tuple) else inner for key, inner in plain.items()}
 
