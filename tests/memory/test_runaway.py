@@ -36,7 +36,7 @@ def test_a_repetition_without_end_is_cut_and_what_stands_around_it_stays(unit):
     made = sober(PROSE + unit * 3_000 + "\n" + PROSE, 20_000)
 
     assert made.startswith(PROSE[:300])
-    assert made.endswith(PROSE[-100:].strip())
+    assert made.rstrip().endswith(PROSE[-100:].strip())
     assert len(made) < 2 * len(PROSE) + 1_200
 
 
