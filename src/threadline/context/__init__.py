@@ -2,8 +2,8 @@
 
 from threadline.context.assembler import ContextAssembler, Finished, Policy, Prepared
 from threadline.context.budget import TokenBudget
-from threadline.context.cache import CompactionPrice, compaction_price, with_breakpoints
-from threadline.context.cache_plan import CacheDifference, CachePlan
+from threadline.context.cache import Compacted, compaction_price, with_breakpoints
+from threadline.context.cache_plan import CacheDifference, CachePlan, CompactionPrice
 from threadline.context.costs import item_cost, overhead, priced
 from threadline.context.default_policy import DefaultPolicy
 from threadline.context.diff import Change, ManifestDiff, diff, render_diff
@@ -42,6 +42,7 @@ __all__ = [
     "CacheDifference",
     "CachePlan",
     "Change",
+    "Compacted",
     "CompactionPrice",
     "ContextAssembler",
     "ContextPlan",

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from msgspec import Struct, structs
 
-from threadline.context.cache import plan_cache
+from threadline.context.cache import Compacted, plan_cache
 from threadline.context.contents import content_bytes
 from threadline.context.costs import block_costs, priced
 from threadline.context.input import ContextPolicyInput
@@ -108,6 +108,7 @@ class ContextAssembler:
         branch: int = 0,
         idle_ms: int | None = None,
         previous_contents: Mapping[str, bytes] | None = None,
+        compacted: Compacted | None = None,
     ) -> Finished:
         """Writes the request, checks it against the budget as a whole, and the manifest.
 
@@ -119,6 +120,7 @@ class ContextAssembler:
             branch: of the journal, the branch that the input was read from.
             idle_ms: milliseconds since the call before, to tell whether its cache is still warm.
             previous_contents: of the manifest before, to tell the very byte where the two part.
+            compacted: what a compaction for this call took away, to tell what it costs.
 
         Raises:
             InvalidInputError: `prepared` is no `Prepared` (V20), the plan breaks a rule, or an item's content is no
@@ -179,6 +181,7 @@ class ContextAssembler:
                 previous=given.previous_manifest,
                 idle_ms=idle_ms,
                 first_difference=_comparison(previous_contents or {}, writing.contents),
+                compacted=compacted,
             ),
             policy=getattr(self._policy, "__name__", type(self._policy).__name__),
             plan_metadata=plan.metadata,

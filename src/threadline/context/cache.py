@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from threadline.context.cache_plan import CacheDifference, CachePlan, DifferenceReason
+from threadline.context.cache_plan import CacheDifference, CachePlan, CompactionPrice, DifferenceReason
 from threadline.context.cache_rules import CacheRule, rule_for
 from threadline.context.layout import APART, SYSTEM_ROLES
 from threadline.context.manifest import LLMInputManifest, Segment
@@ -17,7 +17,19 @@ from threadline.messages.message import Dialect
 from threadline.messages.shapes import is_array, is_object
 from threadline.tokens.prices import Price
 
-__all__ = ["CompactionPrice", "compaction_price", "plan_cache", "with_breakpoints"]
+__all__ = ["Compacted", "compaction_price", "plan_cache", "with_breakpoints"]
+
+
+class Compacted(Struct, frozen=True, kw_only=True):
+    """A compaction that was made for the call.
+
+    Attributes:
+        relieved_tokens: how much smaller it made the request.
+        price: of the model's tokens.
+    """
+
+    relieved_tokens: int
+    price: Price
 
 
 def plan_cache(
@@ -31,6 +43,7 @@ def plan_cache(
     previous: LLMInputManifest | None,
     idle_ms: int | None = None,
     first_difference: Callable[[Segment, Segment], int] | None = None,
+    compacted: Compacted | None = None,
 ) -> CachePlan:
     """What is expected of the cache for a request of these segments.
 
@@ -44,6 +57,7 @@ def plan_cache(
         previous: the manifest of the call before; None for a first call.
         idle_ms: milliseconds since the call before; None when not known, and the cache is taken to be warm.
         first_difference: the offset of the first byte in which two segments' contents differ, where both are at hand.
+        compacted: when the request is smaller than what the call before grew to, because it was compacted.
     """
     rule = rule_for(model, dialect)
     marks = _marks(segments, rule, tool_tokens, previous) if rule.max_breakpoints else ()
@@ -55,12 +69,17 @@ def plan_cache(
     shared = _shared(previous.segments, segments)
     reusable = tool_tokens + sum(segment.tokens for segment in segments[:shared])
     expired = idle_ms is not None and idle_ms > rule.ttl_s * 1000
+    total = tool_tokens + sum(segment.tokens for segment in segments)
+    price = compacted and compaction_price(
+        before=total + compacted.relieved_tokens, after=total, reusable=reusable, price=compacted.price
+    )
     return CachePlan(
         reusable_tokens=reusable,
         cached_tokens=0 if expired else _cached(previous, segments, shared, tool_tokens, rule),
         difference=_difference(previous.segments, segments, shared, first_difference),
         breakpoints=marks,
         expired=expired,
+        compaction=price,
     )
 
 
@@ -191,22 +210,6 @@ def _marked_message(message: dict[str, Any], mark: dict[str, Any]) -> dict[str, 
             blocks[index] = {**block, **mark}
             return {**message, "content": blocks}
     return message
-
-
-class CompactionPrice(Struct, frozen=True, kw_only=True):
-    """What a compaction costs once and saves from then on, in US dollars.
-
-    Attributes:
-        rebilled_tokens: what has to be read and written to the cache anew.
-        cost: of the first call after it, above what the call would have cost without; negative when cheaper at once.
-        gain_per_call: what each later call costs less.
-        calls_to_break_even: later calls after which it has paid for itself; None when it never does.
-    """
-
-    rebilled_tokens: int
-    cost: Decimal
-    gain_per_call: Decimal
-    calls_to_break_even: int | None
 
 
 def compaction_price(*, before: int, after: int, reusable: int, price: Price) -> CompactionPrice:

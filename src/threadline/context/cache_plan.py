@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-__all__ = ["CacheDifference", "CachePlan", "DifferenceReason"]
+__all__ = ["CacheDifference", "CachePlan", "CompactionPrice", "DifferenceReason"]
 
 DifferenceReason: TypeAlias = Literal[
     "extended", "model", "dialect", "tools", "response_format", "content", "entered", "left", "ended"
@@ -35,6 +36,22 @@ class CacheDifference(Struct, frozen=True, kw_only=True):
     reason: DifferenceReason
 
 
+class CompactionPrice(Struct, frozen=True, kw_only=True):
+    """What a compaction costs once and saves from then on, in US dollars.
+
+    Attributes:
+        rebilled_tokens: what has to be read and written to the cache anew.
+        cost: of the first call after it, above what the call would have cost without; negative when cheaper at once.
+        gain_per_call: what each later call costs less.
+        calls_to_break_even: later calls after which it has paid for itself; None when it never does.
+    """
+
+    rebilled_tokens: int
+    cost: Decimal
+    gain_per_call: Decimal
+    calls_to_break_even: int | None
+
+
 class CachePlan(Struct, frozen=True, kw_only=True):
     """What is expected of the cache; the provider's own figure is known only from the reply.
 
@@ -44,6 +61,7 @@ class CachePlan(Struct, frozen=True, kw_only=True):
         difference: None for a first call.
         expired: the call before is longer ago than the provider keeps what it cached.
         breakpoints: positions of segments after which an Anthropic cache breakpoint belongs; -1 is after the tools.
+        compaction: what a compaction made for this call costs and gains; None without one, or without a price.
     """
 
     reusable_tokens: int = 0
@@ -51,3 +69,4 @@ class CachePlan(Struct, frozen=True, kw_only=True):
     difference: CacheDifference | None = None
     breakpoints: tuple[int, ...] = ()
     expired: bool = False
+    compaction: CompactionPrice | None = None

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from threadline.context import (
+    Compacted,
     ContextAssembler,
     ContextPolicyInput,
     DefaultPolicy,
@@ -27,7 +28,13 @@ from threadline.context import (
     priced,
 )
 from threadline.context import replay as replay_request
-from threadline.errors import ContextBudgetExceededError, ForgottenError, InvalidInputError, NotFoundError
+from threadline.errors import (
+    ContextBudgetExceededError,
+    ForgottenError,
+    InvalidInputError,
+    NotFoundError,
+    UnknownModelError,
+)
 from threadline.journal import AgentRoot, Book, Entry
 from threadline.journal.frozen import freeze
 from threadline.journal.rows import record_of
@@ -41,6 +48,7 @@ from threadline.thread.schemas import WINDOW
 from threadline.thread.warm import Decided, Warm
 from threadline.thread.window import Ground, Window
 from threadline.tokens import Measure
+from threadline.tokens.prices import Price, price_for
 from threadline.transcript import FitPolicy
 
 __all__ = [
@@ -82,11 +90,15 @@ class Asked(Struct, frozen=True, kw_only=True):
     Attributes:
         execution_id, call_sequence: the run, and which of its calls.
         previous: the manifest of the call before on this branch.
+        shown: what it shows that is no record.
+        idle_ms: milliseconds since then.
     """
 
     execution_id: str
     call_sequence: int
     previous: LLMInputManifest | None
+    shown: Mapping[str, bytes] = {}
+    idle_ms: int | None = None
 
 
 async def assemble(
@@ -128,6 +140,8 @@ async def assemble(
                     response_format=freeze(response_format),
                     config=freeze(patched),
                     candidates=freeze(msgspec.to_builtins(candidates)),
+                    idle_ms=asked.idle_ms,
+                    price=_price(named),
                 )
             )
             recipe = RECIPE.decode(told, Recipe)  # as it is stored: keys in one order, so that it gives the same again
@@ -160,14 +174,35 @@ async def _asked(desk: Desk) -> Asked:
         manifest = warm.manifest
         if decided is not None and manifest is None:
             _, manifest = await _manifest(book, decided.manifest_ref)
-            warm.manifest = manifest
+            warm.manifest, warm.shown = manifest, await _shown(book, manifest)
     execution_id = root.execution_id or desk.new_id()
     again = decided is not None and decided.execution_id == execution_id
     return Asked(
         execution_id=execution_id,
         call_sequence=decided.call_sequence + 1 if decided is not None and again else 1,
         previous=manifest,
+        shown=warm.shown,
+        idle_ms=None if decided is None else max(0, desk.now_ms() - decided.at_ms),
     )
+
+
+async def _shown(book: Book, manifest: LLMInputManifest) -> dict[str, bytes]:
+    """What the manifest's own segments say."""
+    return await book.contents(_own(manifest))
+
+
+def _own(manifest: LLMInputManifest) -> list[str]:
+    """The contents that are the call's own: a record says the same in every call, unless it was reduced."""
+    return [segment.content_ref for segment in manifest.segments if segment.record_id is None]
+
+
+def _price(model: str | None) -> Price | None:
+    if model is None:
+        return None
+    try:
+        return price_for(model)
+    except UnknownModelError:
+        return None
 
 
 def _warm(warm: Warm) -> tuple[AgentRoot, Window]:
@@ -231,6 +266,7 @@ def put_together(
     cap = max(fit_policy.pressed_tokens, int(fit_policy.result_share * limit))
     window.stand_on(Ground(policy=fit_policy, measure=measure, cap=cap), fixed=fixed)
     window.admit()
+    before = window.ledger.total
     _relieve(window, frame, limit, getattr(policy, "conversation_share", 1.0))
     groups = conversation_items(
         window.units(),
@@ -246,7 +282,15 @@ def put_together(
     if filters and (filtered := filter_input(filters, whole)) is not whole:
         whole = priced(filtered, measure, response_format=recipe.response_format)
     prepared = assembler.prepare(whole)
-    return assembler.finish(prepared, response_format=recipe.response_format, branch=root.branch)
+    relieved = before - window.ledger.total
+    return assembler.finish(
+        prepared,
+        response_format=recipe.response_format,
+        branch=root.branch,
+        idle_ms=recipe.idle_ms,
+        previous_contents=asked.shown,
+        compacted=Compacted(relieved_tokens=relieved, price=recipe.price) if relieved and recipe.price else None,
+    )
 
 
 def _relieve(window: Window, frame: ContextPolicyInput, limit: int, share: float) -> None:
@@ -305,11 +349,13 @@ async def _commit(
     warm.root = after
     window.upto = record.sequence
     warm.manifest = finished.manifest
+    warm.shown = {ref: finished.contents[ref] for ref in _own(finished.manifest)}
     warm.decided = Decided(
         sequence=record.sequence,
         execution_id=asked.execution_id,
         call_sequence=asked.call_sequence,
         manifest_ref=finished.manifest_ref,
+        at_ms=record.occurred_at_ms,
     )
     measure = desk.measure(recipe.model, recipe.max_input_tokens, recipe.factor)
     return Call(
@@ -388,17 +434,20 @@ async def reassemble(desk: Desk, manifest_ref: str | None, policy: Policy | None
         root = structs.replace(root, agent_revision=told["agent_revision"], context_revision=told["context_revision"])
         warm = Warm(until=position)
         await warm.look_back(book, root)
-        previous = None
+        previous, shown = None, {}
         if warm.decided is not None:
             ref = warm.decided.manifest_ref
             previous = decode_manifest((await book.contents([ref]))[ref], ref=ref, naming=book.naming)
+            shown = await _shown(book, previous)
         naming = book.naming
     _, window = _warm(warm)
     finished = put_together(
         window,
         warm,
         recipe,
-        Asked(execution_id=record.execution_id or "", call_sequence=told["call_sequence"], previous=previous),
+        Asked(
+            execution_id=record.execution_id or "", call_sequence=told["call_sequence"], previous=previous, shown=shown
+        ),
         root=root,
         policy=policy or desk.habits.policy or DefaultPolicy(),
         filters=desk.habits.filters,

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from threadline.journal.envelope import Schema
+from threadline.tokens.prices import Price
 
 __all__ = ["RECIPE", "Recipe"]
 
@@ -22,6 +23,8 @@ class Recipe(Struct, frozen=True, kw_only=True):
         factor: what the measure multiplies its counts by.
         instructions, tools, response_format, config: as given; objects inside with their keys in one order.
         candidates: what hooks proposed, as JSON.
+        idle_ms: milliseconds since the call before on the branch; None for a first one.
+        price: of the model as it was listed then; None where nobody lists one.
     """
 
     model: str | None
@@ -32,3 +35,5 @@ class Recipe(Struct, frozen=True, kw_only=True):
     response_format: Any = None
     config: Any = {}
     candidates: Any = ()
+    idle_ms: int | None = None
+    price: Price | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -26,12 +26,14 @@ class Decided(Struct, frozen=True, kw_only=True):
         sequence: of its record.
         execution_id, call_sequence: its run, and which call of the run it was.
         manifest_ref: its manifest.
+        at_ms: when it was assembled, milliseconds since the epoch.
     """
 
     sequence: int
     execution_id: str
     call_sequence: int
     manifest_ref: str
+    at_ms: int
 
 
 class Knowledge(Struct, frozen=True, kw_only=True):
@@ -55,7 +57,7 @@ class Warm:
         window: None until the first `catch_up`.
         knowledge: by record id, in the order of the journal.
         factors: by model.
-        decided: the last call, or None; `manifest` is its manifest once it was read.
+        decided: the last call, or None; `manifest` once it was read, `shown` what it shows that is no record.
         until: the sequence that the journal is looked at up to; None for its end.
         stored: refs of contents that are known to be stored.
     """
@@ -68,6 +70,7 @@ class Warm:
         self.factors: dict[str, float] = {}
         self.decided: Decided | None = None
         self.manifest: LLMInputManifest | None = None
+        self.shown: Mapping[str, bytes] = {}
         self.stored: set[str] = set()
 
     def cool(self) -> None:
@@ -175,6 +178,7 @@ def decided_of(record: JournalRecord) -> Decided:
         execution_id=record.execution_id or "",
         call_sequence=said["call_sequence"],
         manifest_ref=said["manifest_ref"],
+        at_ms=record.occurred_at_ms,
     )
 
 
